@@ -46,7 +46,7 @@ export async function inPoolTransaction<T>(
   }
 }
 
-/** The rows of a query that is given up after this time; null when it was given up. */
+/** Returns the rows of a query with a time limit; null when the limit was exceeded. */
 export async function readRowsWithin<Row extends object>(
   { pool }: Pooled,
   timeoutMs: number,

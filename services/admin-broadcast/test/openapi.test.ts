@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-it('every operation answers as it is documented', async () => {
+it('every operation answers as documented', async () => {
   const message = { message: 'Back soon', starts_at: '2020-01-01T00:00:00Z', ends_at: '2999-01-01T00:00:00Z' }
   const created = await api.call('POST /broadcast_messages', { body: message })
   const path = { id: (created.body as { id: number }).id }

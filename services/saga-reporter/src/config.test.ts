@@ -25,7 +25,7 @@ describe('certificates', () => {
     expect(() => load(env)).toThrow(problem)
   })
 
-  it('are files for the gRPC port, with or without clients', () => {
+  it('are files for the gRPC port, with or without client certificates', () => {
     expect(tlsFilesOf(load({}))).toBeUndefined()
     expect(tlsFilesOf(load({ ...tls, SAGA_AUTH: 'token' }))).toEqual({
       certFile: '/c.pem',
@@ -36,7 +36,7 @@ describe('certificates', () => {
 })
 
 describe('the address of traces', () => {
-  it('must be a web address that says where the id belongs', () => {
+  it('must be a web address with a placeholder for the id', () => {
     const template = 'https://tempo.example.com/trace/{trace_id}'
     expect(load({ SWITCHYARD_TRACE_URL: template }).SWITCHYARD_TRACE_URL).toBe(template)
     expect(() => load({ SWITCHYARD_TRACE_URL: 'javascript:{trace_id}' })).toThrow(
@@ -45,7 +45,7 @@ describe('the address of traces', () => {
   })
 })
 
-describe('who may report', () => {
+describe('permission to report', () => {
   it.each([
     [{}, 'none'],
     [{ GRPC_HOST: '[::1]' }, 'none'],
@@ -57,7 +57,7 @@ describe('who may report', () => {
     expect(sagaAuthOf(load(env))).toBe(auth)
   })
 
-  it('is never everybody on the network by accident', () => {
+  it('never includes the whole network by accident', () => {
     expect(() => load({ GRPC_HOST: '0.0.0.0', SAGA_AUTH: 'none' })).toThrow(
       'SAGA_AUTH: none would let the whole network report',
     )

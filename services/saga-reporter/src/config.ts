@@ -154,11 +154,11 @@ export const configSchema = z
 
 export type Config = z.output<typeof configSchema>
 
-/** How callers of the gRPC port are identified. */
+/** Returns how callers of the gRPC port are identified. */
 export const sagaAuthOf = ({ SAGA_AUTH: auth, GRPC_HOST: host }: Config) =>
   auth ?? (isLoopback(host) ? 'none' : 'token')
 
-/** The files of the gRPC port's certificates; undefined without TLS. */
+/** Returns the files of the gRPC port's certificates; undefined without TLS. */
 export function tlsFilesOf(config: Config) {
   const { SAGA_TLS_CERT_FILE: certFile, SAGA_TLS_KEY_FILE: keyFile } = config
   if (certFile === undefined || keyFile === undefined) return undefined

@@ -3,14 +3,16 @@ import { unavailable } from '@switchyard/domain'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
 
-/** Reads have connections of their own, so that slow ones do not occupy those that store events. */
+/**
+ * Opens separate connections for reads, so that slow reads do not occupy the connections that store events.
+ */
 export function openReadDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
   const readDatabase = createDatabase({
     url: config.DATABASE_URL.reveal(),
     poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
     applicationName: 'saga-reporter-read',
     statementTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
-    // PostgreSQL cancels the statement first, with an error that says so.
+    // PostgreSQL cancels the statement first, with an error that names the cause.
     answerTimeoutMs: config.DATABASE_READ_TIMEOUT_MS + 5000,
   })
   lifecycle.onClose('postgres for reading', () => readDatabase.close())
@@ -20,7 +22,10 @@ export function openReadDatabase(config: Config, lifecycle: ServiceContext['life
 export const tooLong = (cause: unknown) =>
   unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
 
-/** A statement with a name is prepared once per connection; one without is planned for its values. */
+/**
+ * A statement for reading. A named statement is prepared once per connection; an unnamed one is planned for
+ * its values.
+ */
 export interface ReadQuery {
   text: string
   values: unknown[]
@@ -28,9 +33,9 @@ export interface ReadQuery {
 }
 
 /**
- * The rows of a query.
+ * Returns the rows of a query.
  *
- * @throws DomainError unavailable when the pool's time for a statement did not suffice
+ * @throws DomainError unavailable when the query exceeds the pool's time limit
  */
 export async function readRows<Row extends object>({ pool }: Pooled, query: ReadQuery): Promise<Row[]> {
   const { rows } = await pool.query<Row>(query).catch((error: unknown) => {

@@ -57,7 +57,7 @@ import { statsRoutes } from './stats/routes.js'
 import { webhookRoutes } from './webhooks/routes.js'
 
 /**
- * Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the
+ * Receives lifecycle events over gRPC and serves sagas over HTTP. On close, gRPC drains first, and the
  * connections to PostgreSQL close last.
  */
 export async function createService(config: Config, context: ServiceContext) {
@@ -227,7 +227,7 @@ function openLimiters(config: Config, { logger, lifecycle }: Pick<ServiceContext
 const rateLimitOf = ({ SAGA_RATE_LIMIT_PER_SERVICE: perSecond, SAGA_RATE_LIMIT_BURST: burst }: Config) =>
   createRateLimit({ perSecond, burst: burst ?? perSecond, nowMs: () => performance.now() })
 
-/** How many clients may follow the log at once. */
+/** Returns how many clients may follow the log at once. */
 function streamLimitsOf(config: Config): StreamLimits {
   const { SAGA_STREAMS_MAX: total } = config
   return {

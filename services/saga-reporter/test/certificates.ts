@@ -8,8 +8,8 @@ import { credentials } from '@grpc/grpc-js'
 const guide = fileURLToPath(new URL('../../../docs/operations.md', import.meta.url))
 
 /**
- * Makes certificates with the very commands of the guide, in a new folder: `ca.pem`, `server.pem`,
- * `orders.pem` (of `orders.internal`) and their keys.
+ * Creates certificates with the commands of the guide, in a new folder: `ca.pem`, `server.pem`, `orders.pem`
+ * (of `orders.internal`) and their keys.
  */
 export function makeCertificates(): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-certificates-'))
@@ -21,7 +21,7 @@ export function makeCertificates(): string {
   return folder
 }
 
-/** Signs one more certificate with the authority in the folder. */
+/** Signs another certificate with the authority in the folder. */
 export function issue(folder: string, file: string, subject: string, subjectAltName?: string) {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
   const extension = subjectAltName ? ['-addext', `subjectAltName=${subjectAltName}`] : []
@@ -60,7 +60,7 @@ export function issue(folder: string, file: string, subject: string, subjectAltN
 
 const read = (folder: string, file: string) => readFileSync(join(folder, file))
 
-/** A client that trusts the folder's authority and shows the certificate `name`, if any. */
+/** Returns credentials that trust the folder's authority, with the certificate `name`, if any. */
 export const clientCredentials = (folder: string, name?: string) =>
   name === undefined
     ? credentials.createSsl(read(folder, 'ca.pem'))

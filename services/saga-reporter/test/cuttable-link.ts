@@ -3,10 +3,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Transform } from 'node:stream'
 
 /**
- * A TCP link to a server (`postgresql://…` or `unix:///…`) that fails in the ways networks do, and can be
- * mended.
+ * Starts a TCP link to a server (`postgresql://…` or `unix:///…`) that can fail like a network and be
+ * repaired.
  *
- * @param host where it listens
+ * @param host address on which it listens
  */
 export async function startLink(targetUrl: string, host = '127.0.0.1') {
   const target = new URL(targetUrl)
@@ -41,7 +41,7 @@ export async function startLink(targetUrl: string, host = '127.0.0.1') {
   server.listen(0, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  /** The URL of a database of the server, by this link. */
+  /** Returns the URL of a database of the server through this link. */
   const by = (targetUrl: string): string => {
     const url = new URL(targetUrl)
     if (url.protocol === 'unix:') return `redis://${host}:${port}`
@@ -58,19 +58,16 @@ export async function startLink(targetUrl: string, host = '127.0.0.1') {
       cut = true
       drop()
     },
-    /**
-     * Nothing arrives any more, and neither side is told: connections stay open and silent, also once it is
-     * mended.
-     */
+    /** Drops all data without telling either side: connections stay open and silent, even after a repair. */
     swallow() {
       swallowing = true
       for (const socket of open) socket.unpipe().resume()
     },
-    /** What is sent arrives so much later, in both directions. */
+    /** Delays all data in both directions. */
     delay(ms: number) {
       delayMs = ms
     },
-    /** New connections work again. */
+    /** Accepts new connections again. */
     mend() {
       cut = false
       swallowing = false

@@ -9,7 +9,7 @@ import { createTokens, startHarness } from './harness.js'
 const root = resolve(import.meta.dirname, '../../..')
 const page = readFileSync(join(root, 'docs/sagas.md'), 'utf8')
 
-/** The first code block of a language. */
+/** Returns the first code block of a language. */
 function example(language: string): string {
   const code = new RegExp(`\n\`\`\`${language}\n(.*?)\n\`\`\`\n`, 's').exec(page)?.[1]
   if (code === undefined) throw new Error(`docs/sagas.md has no example in ${language}`)
@@ -34,7 +34,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** Asserts that the log has the four events of the saga of an example, and that its tag finds the saga. */
+/** Asserts that the log has the four events of an example's saga, and that its tag finds the saga. */
 async function expectSaga(name: string) {
   const log = await readLog(harness.database)
   const ofSaga = log.filter(

@@ -4,18 +4,18 @@ import { sagaEventOf } from '../src/report/report.js'
 import { decoders } from '../src/shapes/operations.js'
 import type { Operation } from './grpc-client.js'
 
-/** The log of a tenant, in its order. */
+/** Reads the log of a tenant, in order. */
 export const readLog = ({ prisma }: DatabaseOrTransaction, tenant = 'default') =>
   prisma.sagaEvent.findMany({ where: { tenant }, orderBy: { id: 'asc' } })
 
-/** The row without its tenant, and with content keys as the domain has them. */
+/** Returns the row without its tenant, and with content keys in the domain's form. */
 const asDerived = <Row extends { tenant: string; id: string; contentKeys: Uint8Array }>({
   tenant: _tenant,
   contentKeys,
   ...row
 }: Row) => ({ ...row, contentKeys: Buffer.from(contentKeys).toString('latin1') })
 const byId = (a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id)
-/** Every binary type is compared as hexadecimal text. */
+/** Returns rows in which every binary value is a hexadecimal text. */
 const comparable = (rows: { id: string }[]) =>
   [...rows].sort(byId).map((row) =>
     Object.fromEntries(
@@ -28,9 +28,9 @@ const comparable = (rows: { id: string }[]) =>
     ),
   )
 
-/** The derived rows of a tenant as they are, and as they follow from its log alone, at one instant. */
+/** Returns the derived rows of a tenant, as stored and as they follow from its log alone, at one instant. */
 export const deriveFromLog = (database: Database, tenant = 'default') =>
-  // A killed process leaves transactions behind that may still commit between two reads.
+  // A killed process leaves transactions that may still commit between two reads.
   database.prisma.$transaction((prisma) => derive({ prisma }, tenant), { isolationLevel: 'RepeatableRead' })
 
 async function derive(database: DatabaseOrTransaction, tenant: string) {
@@ -55,7 +55,7 @@ async function derive(database: DatabaseOrTransaction, tenant: string) {
   }
 }
 
-/** The sagas and activities of a tenant, in which every time reads the same. */
+/** Returns the sagas and activities of a tenant with all times replaced by the same text. */
 export async function rowsWithoutTimes(database: Database, tenant: string): Promise<unknown> {
   const { stored } = await deriveFromLog(database, tenant)
   const text = JSON.stringify(stored, (_key, value) =>

@@ -18,7 +18,7 @@ afterAll(() => harness.close())
 const started = (sagaId: string) => ({ sagaId, serviceName: 'booking' })
 
 describe('without its database', () => {
-  it('a call is UNAVAILABLE, never refused, and works again as soon as the database does', async () => {
+  it('a call is UNAVAILABLE, never refused, and works again when the database does', async () => {
     const link = await startLink(harness.databaseUrl)
     const service = await startService(link.url, { SAGA_AUTH: 'none' })
     const readiness = () => fetch(`${service.baseUrl}/-/readiness`)
@@ -53,7 +53,7 @@ describe('without its database', () => {
     }
   })
 
-  it('a call is UNAVAILABLE too when it is the token that cannot be looked up', async () => {
+  it('a call is also UNAVAILABLE when its token cannot be looked up', async () => {
     const link = await startLink(harness.databaseUrl)
     link.cut()
     const service = await startService(link.url, { SAGA_AUTH: 'token' })
@@ -67,7 +67,7 @@ describe('without its database', () => {
     }
   })
 
-  it('the connection failing in the middle of many calls loses none that were answered', async () => {
+  it('a connection failure during many calls loses none that were answered', async () => {
     const link = await startLink(harness.databaseUrl)
     const service = await startService(link.url)
     const metadata = { 'x-tenant': 'cut' }
@@ -98,7 +98,7 @@ describe('without its database', () => {
 })
 
 describe('the process', () => {
-  it('killed under load has stored every event it has answered', async () => {
+  it('that is killed under load has stored every answered event', async () => {
     const testDatabase = await createTestDatabase()
     const reporter = await startProcess(testDatabase.url)
     const acknowledged = new Set<string>()
@@ -122,7 +122,7 @@ describe('the process', () => {
     }
   })
 
-  it('asked to stop finishes the calls under way and exits 0', async () => {
+  it('that is asked to stop finishes the current calls and exits 0', async () => {
     const testDatabase = await createTestDatabase()
     const reporter = await startProcess(testDatabase.url)
     const calls = Array.from({ length: 50 }, (_, index) =>

@@ -4,7 +4,7 @@ import type { SagaEvent } from '@switchyard/domain/saga'
 
 export type Operation = SagaEvent['operation']
 
-/** Fields of any of the requests; the operation picks its own. */
+/** Fields of any request; each operation uses its own. */
 export interface Fields {
   sagaId?: string
   serviceName?: string
@@ -35,10 +35,10 @@ const blank = {
   resultData: Buffer.alloc(0),
 }
 
-/** A request with all the fields of every operation. */
+/** Returns a request with all the fields of every operation. */
 export const requestOf = (fields: Fields) => ({ ...blank, ...fields })
 
-/** The bytes of a request as the generated client sends them. */
+/** Encodes a request as the generated client does. */
 export function encode(operation: Operation, fields: Fields): Buffer {
   const method = `${operation.charAt(0).toLowerCase()}${operation.slice(1)}` as keyof typeof SagaService
   return SagaService[method].requestSerialize(requestOf(fields))
@@ -56,7 +56,7 @@ export interface CallOptions {
 }
 
 /**
- * A connection to a reporter. Rejects with the gRPC status as `code`.
+ * Connects to a reporter. Calls reject with the gRPC status as `code`.
  *
  * @param target its port on this machine, or `host:port`
  */
@@ -68,7 +68,7 @@ export function connect(
   const address = typeof target === 'number' ? `127.0.0.1:${target}` : target
   const client = new Client(address, channel, {
     'grpc.max_send_message_length': -1,
-    // Reconnects at once after a fault, so that tests wait for the service and not for the client.
+    // Reconnects at once after a fault, so that tests do not wait for the client.
     'grpc.initial_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 100,
     ...channelOptions,
@@ -105,7 +105,7 @@ export function connect(
 
 export type Grpc = ReturnType<typeof connect>
 
-/** Reports one event after the other; gives their messages. */
+/** Reports events one after the other, and returns the messages of the answers. */
 export async function reportAll(grpc: Grpc, events: [Operation, Fields][], options?: CallOptions) {
   const messages: string[] = []
   for (const [operation, fields] of events) {

@@ -8,7 +8,7 @@ import { connect } from './grpc-client.js'
 
 export const webhookSecretKeys = randomBytes(32).toString('base64')
 
-/** One instance of the service in this process; `env` may replace where its database is. */
+/** Starts one instance of the service in this process; `env` may replace the address of its database. */
 export async function startService(databaseUrl: string, env: Record<string, string> = {}) {
   const context = createServiceContext('saga-reporter', 'silent')
   const config = configSchema.parse({
@@ -35,7 +35,7 @@ export async function startService(databaseUrl: string, env: Record<string, stri
   }
 }
 
-/** The service on a database of its own. */
+/** Starts the service on its own database. */
 export async function startHarness(env: Record<string, string> = {}) {
   const testDatabase = await createTestDatabase()
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
@@ -43,9 +43,9 @@ export async function startHarness(env: Record<string, string> = {}) {
   return {
     ...service,
     database,
-    /** As the owner of the schema. */
+    /** Connects as the owner of the schema. */
     databaseUrl: testDatabase.url,
-    /** As the role of the service. */
+    /** Connects as the role of the service. */
     serviceUrl: testDatabase.urlOf('saga-reporter'),
     async close() {
       await service.close()
@@ -55,7 +55,7 @@ export async function startHarness(env: Record<string, string> = {}) {
   }
 }
 
-/** Tokens of an administrator, of a user with nothing but `scopes`, and of a user with the whole API. */
+/** Creates tokens of an administrator, of a user with only `scopes`, and of a user with the whole API. */
 export async function createTokens(database: Database) {
   const user = await createUser(database)
   const secretOf = async (owner: typeof user, scopes: Parameters<typeof createToken>[2]) =>

@@ -99,7 +99,7 @@ async function callCommands() {
   }
 }
 
-it('every operation answers as it is documented', async () => {
+it('every operation answers as documented', async () => {
   const path = { id: 'order/1' }
   const listed = await api.call('GET /sagas', { query: { per_page: '1', with_counts: 'true' } })
   expect(listed.body).toHaveLength(1)
@@ -129,7 +129,7 @@ it('every operation answers as it is documented', async () => {
   expect(api.uncalled()).toEqual([])
 })
 
-it('refusals are as they are documented', async () => {
+it('refusals match the documentation', async () => {
   const path = { id: 'order/2' }
   const answers = [
     await api.call('GET /sagas', { query: { page: '2' } }),

@@ -6,7 +6,7 @@ const activityOf = fc
   .constantFrom('a', 'b')
   .chain((name) => saga.map((sagaId) => ({ sagaId, activityId: `${sagaId}-${name}` })))
 const errors = fc.constantFrom('no stock', 'e'.repeat(20_000))
-/** A call about one of three sagas with two activities each. */
+/** A random call about one of three sagas with two activities each. */
 export const randomCall: fc.Arbitrary<[Operation, Fields]> = fc.oneof(
   saga.map((sagaId): [Operation, Fields] => ['SagaStarted', { sagaId, serviceName: 'booking' }]),
   fc
@@ -47,6 +47,7 @@ export const randomCall: fc.Arbitrary<[Operation, Fields]> = fc.oneof(
 )
 
 /**
- * Calls at random about three sagas with two activities each, in no order that an orchestrator would send.
+ * Returns random calls about three sagas with two activities each, in an order that no orchestrator would
+ * send.
  */
 export const randomCalls = (count: number): [Operation, Fields][] => fc.sample(randomCall, count)

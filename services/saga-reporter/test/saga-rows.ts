@@ -8,14 +8,14 @@ export interface GivenSaga {
   status?: string
   outcome?: string | null
   late?: boolean
-  /** Unset: when it was first seen. */
+  /** Unset: the time at which it was first seen. */
   startedAt?: Date
   firstSeenAt: Date
   lastEventAt?: Date
   endedAt?: Date | null
 }
 
-/** Sagas as they are after some life, without living it: rows at times of their own. */
+/** Creates rows of sagas with given times, without reporting events. */
 export async function createSagas({ prisma }: Database, sagas: GivenSaga[]): Promise<void> {
   await prisma.saga.createMany({
     data: sagas.map(({ firstSeenAt, ...given }) => ({
@@ -44,7 +44,7 @@ export async function createTags(
   }
 }
 
-/** The rows for searching errors, of all activities that were created with errors and have a saga. */
+/** Creates the rows for searching errors, for all created activities with errors and a saga. */
 export async function createErrors({ pool }: Database): Promise<void> {
   const { rows } = await pool.query<{ tenant: string; id: string; text: string }>(
     `SELECT a.tenant, a.id, a.execute_errors AS text FROM saga_activities a
@@ -64,5 +64,5 @@ export async function createErrors({ pool }: Database): Promise<void> {
   )
 }
 
-/** Minutes after a fixed instant. */
+/** Returns the time that many minutes after a fixed instant. */
 export const minute = (number: number): Date => new Date(Date.UTC(2026, 0, 1, 0, number))

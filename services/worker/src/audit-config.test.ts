@@ -5,7 +5,7 @@ import { auditFields } from './audit-config.js'
 
 const read = (env: Record<string, string>) => loadConfig('worker', z.object(auditFields), env)
 
-describe('the settings of the audit log', () => {
+describe('settings of the audit log', () => {
   it.each([
     ['AUDIT_RETENTION_DAYS', '0', 'must be at least 1'],
     ['AUDIT_RETENTION_DAYS', 'a year', 'must be a whole number'],
@@ -35,7 +35,7 @@ describe('the settings of the audit log', () => {
     )
   })
 
-  it('reads the address of a syslog server, also by IPv6', () => {
+  it('read the address of a syslog server, also by IPv6', () => {
     expect(read({ AUDIT_EXPORT_SYSLOG: 'TLS://[2001:db8::1]:6514' }).AUDIT_EXPORT_SYSLOG).toEqual({
       tls: true,
       host: '2001:db8::1',

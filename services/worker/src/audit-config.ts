@@ -9,7 +9,7 @@ const webUrl = () =>
     return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   }, 'must be an http or https URL without user name and password')
 
-/** `tcp://host:port` or `tls://host:port`, and nothing behind it. */
+/** Matches `tcp://host:port` or `tls://host:port` without a path. */
 const syslogForm = /^(tcp|tls):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})\/?$/i
 
 const syslogTarget = () =>
@@ -22,7 +22,7 @@ const syslogTarget = () =>
     return z.NEVER
   })
 
-/** The path of a file of certificates, which becomes their text. */
+/** Reads a file of certificates, whose path the setting contains. */
 const certificates = () =>
   z.string().transform((path, context) => {
     try {
@@ -35,7 +35,7 @@ const certificates = () =>
     }
   })
 
-/** A token of HTTP, so that it can stand in a header. */
+/** Matches a token that is valid in an HTTP header. */
 const printable = /^[\x21-\x7e]{1,4096}$/
 const header = /^[\w!#$%&'*+.^`|~-]+=[\x20-\x7e]*$/
 

@@ -1,5 +1,5 @@
 /**
- * Bounds the values of a label: the first `namesMax` names keep their own value, all further names share
+ * Limits the values of a label: the first `namesMax` names keep their own value, all further names share
  * `other`.
  */
 export function createBoundedLabels(namesMax: number): (name: string | null) => string {

@@ -33,7 +33,7 @@ export interface ImpactSettings {
   tiers: readonly string[]
   windowMinutes: number
   sagasMin: number
-  /** Time after which a saga that has not ended waits for too long. */
+  /** Time after which an unfinished saga counts as stuck. */
   stuckAfterMs: number
 }
 

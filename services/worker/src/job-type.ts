@@ -4,31 +4,31 @@ import type { Logger } from '@switchyard/service-kit/observability'
 export type { Producer } from './queues/producer.js'
 
 export interface JobContext {
-  /** Aborted when the job takes too long, or when the process has to stop before the job has ended. */
+  /** Aborts when the job takes too long, or when the process must stop before the job has ended. */
   signal: AbortSignal
   logger: Logger
 }
 
-/** When a job runs without being asked for: once, however many workers there are. */
+/** The times at which a job runs by itself, once across all workers. */
 export type Schedule = ScheduleTimes & {
-  /** Also as soon as a worker has reached Redis. */
+  /** Whether the job also runs as soon as a worker has reached Redis. */
   atStart?: boolean
-  /** 1: a run that failed is neither repeated nor kept as a dead job, because the next run does its work. */
+  /** 1: a failed run is neither repeated nor kept as a dead job, because the next run does its work. */
   attempts: number
-  /** Wait before the second attempt; doubles with each one after it. */
+  /** Delay before the second attempt; it doubles with each further attempt. */
   retryDelayMs: number
 }
 
 /** A cron pattern (UTC), or an interval where minutes are too coarse. */
 type ScheduleTimes = { pattern: string } | { everyMs: number }
 
-/** A kind of job. A job that was interrupted anywhere runs again, so that `run` must be safe to repeat. */
+/** A kind of job. An interrupted job runs again, so `run` must be safe to repeat. */
 export interface JobType<Name extends QueueName = QueueName> {
   /** The queue; its schema checks the payloads. */
   queue: Name
-  /** Name of the queue where there are several of its kind. Unset: `queue`. */
+  /** Name of the queue when there are several of its kind. Unset: `queue`. */
   queueName?: string
-  /** Jobs of this type that one process runs at once. */
+  /** Number of jobs of this type that one process runs at once. */
   concurrency: number
   timeoutMs: number
   /**

@@ -17,7 +17,7 @@ import {
 } from './webhooks/delivery-jobs.js'
 import { webhookSagaEvents } from './webhooks/saga-events.js'
 
-/** Each job, as a function of the parts that it asks for. */
+/** The functions that make each job from its dependencies. */
 const jobs = [
   repositoryHousekeeping,
   expiredTokenCleanup,
@@ -37,7 +37,7 @@ const jobs = [
   auditExport,
 ]
 
-/** The parts that all jobs together ask for. */
+/** The dependencies of all jobs together. */
 type JobDependencies = typeof jobs extends ((dependencies: infer Asked) => JobType)[] ? Asked : never
 
 export const jobTypes = (dependencies: JobDependencies): JobType[] => jobs.map((job) => job(dependencies))

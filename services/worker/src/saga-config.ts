@@ -59,7 +59,7 @@ type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>
 
 export interface SagaSettings {
   sweepEveryMs: number
-  /** How long one sweep may take; the next one continues from its position. */
+  /** Time limit of one sweep; the next one continues from its position. */
   sweepBudgetMs: number
   flagRules: FlagRules
   retention: RetentionPolicy

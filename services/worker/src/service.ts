@@ -20,7 +20,7 @@ import { keepMetrics } from './sagas/keep-metrics.js'
 import { createSagaMetrics } from './sagas/metrics.js'
 import { createWebhookTools } from './webhooks/webhooks.js'
 
-/** Runs background jobs. Its HTTP port is for probes and metrics only. */
+/** Runs background jobs. Its HTTP port serves only probes and metrics. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = openDatabase(config, 'worker', { health, lifecycle })
   exposePools(metrics, { main: database.pool })

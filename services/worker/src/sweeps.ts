@@ -5,7 +5,7 @@ import { hasNoOwner, leaseEnd, ownerReleased } from '@switchyard/db/sql'
 /** The position at which a sweep continues: the keys of the last row that it has read. */
 export type SweepPosition = Record<string, readonly string[]>
 
-/** The position of each source of a sweep; empty when the sweep has never run. */
+/** Returns the position of each source of a sweep; empty when the sweep has never run. */
 export async function readSweepPosition({ pool }: Pooled, name: string): Promise<SweepPosition> {
   const { rows } = await pool.query<{ position: SweepPosition }>(
     'SELECT position FROM saga_sweeps WHERE name = $1',
@@ -29,7 +29,7 @@ export async function writeSweepPosition(
 /**
  * Takes or extends the lease of a sweep, which only one process may run at a time.
  *
- * @param owner a name that only this process has
+ * @param owner a unique name of this process
  * @returns false while another process holds it
  */
 export async function leaseSweep(
@@ -38,7 +38,7 @@ export async function leaseSweep(
   owner: string,
   leaseMs: number,
 ): Promise<boolean> {
-  // Not by `leaseRows`: the row is known by its name, and made when it is not there.
+  // This does not use `leaseRows`, because the row has a name, and is created when it is missing.
   const { rowCount } = await pool.query(
     `INSERT INTO saga_sweeps (name, owner, owned_until)
      VALUES ($1, $2, ${leaseEnd('$3')})
@@ -54,17 +54,20 @@ export async function releaseSweep({ pool }: Pooled, name: string, owner: string
   await pool.query(`UPDATE saga_sweeps SET ${ownerReleased} WHERE name = $1 AND owner = $2`, [name, owner])
 }
 
-/** Whether a run may continue: for `budgetMs` from now on, unless its job is aborted. */
+/**
+ * Returns a function that tells whether a run may continue: for `budgetMs` from now, unless its job is
+ * aborted.
+ */
 export function withinBudget(budgetMs: number, signal: AbortSignal): () => boolean {
   const untilMs = Date.now() + budgetMs
   return () => Date.now() < untilMs && !signal.aborted
 }
 
 /**
- * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the
- * interval of its schedule.
+ * Runs `work` unless another process runs the same sweep, because a run may take longer than the interval of
+ * its schedule.
  *
- * @param leaseMs time after which a run that was killed no longer blocks other runs
+ * @param leaseMs time after which a killed run no longer blocks other runs
  */
 export async function withSweepLease(
   database: Pooled,

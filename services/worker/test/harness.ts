@@ -16,7 +16,7 @@ export const webhookSecretKeys = randomBytes(32).toString('base64')
 
 export const silent = createLogger('test', 'silent')
 
-/** PostgreSQL, Redis and a storage root of one test file, and as many workers on them as it starts. */
+/** Starts PostgreSQL, Redis and a storage root for one test file, and any number of workers on them. */
 export async function startHarness() {
   const testDatabase = await createTestDatabase()
   const testRedis = await startTestRedis()
@@ -41,9 +41,9 @@ export async function startHarness() {
     testRedis,
     storageRoot,
     environment,
-    /** The database as the role of saga-reporter. */
+    /** Address of the database with the role of saga-reporter. */
     reporterDatabaseUrl: testDatabase.urlOf('saga-reporter'),
-    /** A producer's end of a queue. */
+    /** Opens the producing end of a queue. */
     queue(name: string) {
       const queue = new Queue(name, { connection: { path: testRedis.path }, prefix: jobKeyPrefix })
       queue.on('error', () => {})

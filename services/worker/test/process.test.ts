@@ -15,7 +15,7 @@ const startProcess = (overrides: Record<string, string> = {}) =>
 
 const statusOf = async (answer: Promise<Response>) => (await answer).status
 
-it('answers probes and scrapes, and on SIGTERM leaves the registry and exits with 0', async () => {
+it('a worker answers probes and scrapes, and on SIGTERM leaves the registry and exits with 0', async () => {
   const worker = await startProcess()
   await expect.poll(() => statusOf(worker.get('/-/readiness'))).toBe(200)
   expect(await (await worker.get('/-/liveness')).json()).toEqual({ status: 'ok' })
@@ -28,7 +28,7 @@ it('answers probes and scrapes, and on SIGTERM leaves the registry and exits wit
   expect(await processes()).toEqual([])
 })
 
-it('starts without PostgreSQL and Redis, alive and not ready, and names what is missing', async () => {
+it('a worker starts without PostgreSQL and Redis, alive and not ready, and names what is missing', async () => {
   const worker = await startProcess({
     REDIS_URL: 'unix:///nonexistent/redis.sock',
     DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
@@ -46,14 +46,14 @@ it('starts without PostgreSQL and Redis, alive and not ready, and names what is 
   expect(await worker.exited).toEqual([0, null])
 })
 
-it('says in plain words that Redis hangs, for as long as it does', async () => {
+it('a worker logs in plain words that Redis hangs, for as long as it does', async () => {
   const worker = await startProcess()
   await expect.poll(() => statusOf(worker.get('/-/readiness'))).toBe(200)
   const pid = Number(/process_id:(\d+)/.exec(await harness.redis.info('server'))?.[1])
   process.kill(pid, 'SIGSTOP')
   const texts = new Set<string>()
   try {
-    // The client gives its connection up after ten seconds.
+    // The client gives up its connection after ten seconds.
     for (const untilMs = performance.now() + 14_000; performance.now() < untilMs; ) {
       const { checks } = (await (await worker.get('/-/readiness')).json()) as { checks: { redis: string } }
       texts.add(checks.redis)
@@ -69,7 +69,7 @@ it('says in plain words that Redis hangs, for as long as it does', async () => {
   expect(await worker.exited).toEqual([0, null])
 }, 60_000)
 
-it('stops within two seconds while Redis is unreachable', async () => {
+it('a worker stops within two seconds while Redis is unreachable', async () => {
   const worker = await startProcess()
   await expect.poll(() => statusOf(worker.get('/-/readiness'))).toBe(200)
   await harness.testRedis.kill()
@@ -81,7 +81,7 @@ it('stops within two seconds while Redis is unreachable', async () => {
   await harness.testRedis.restart()
 })
 
-it('says everything that is wrong with its environment at once', async () => {
+it('a worker reports all errors of its environment at once', async () => {
   const worker = await startProcess({ REDIS_URL: 'http://x', SWITCHYARD_STORAGE_ROOT: 'relative' })
   expect(await worker.exited).toEqual([2, null])
   expect(worker.errors()).toContain('REDIS_URL: must be redis://')

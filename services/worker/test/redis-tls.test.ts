@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A server that speaks TLS only, with the certificate of the folder. */
+/** Starts a server that accepts only TLS, with the certificate of the folder. */
 async function startServer(name: string, port: number, settings: string, ...args: string[]) {
   const own = join(folder, name)
   await mkdir(own)
@@ -54,7 +54,7 @@ async function checksOf({ get }: Awaited<ReturnType<typeof startWorker>>) {
   return answer && ((await answer.json()) as { checks: Record<string, string> }).checks
 }
 
-it('Redis and Sentinels that only speak TLS are reached by rediss: and rediss+sentinel:, and trusted by NODE_EXTRA_CA_CERTS alone', async () => {
+it('Redis and Sentinels with only TLS are reached by rediss: and rediss+sentinel:, and trusted only through NODE_EXTRA_CA_CERTS', async () => {
   const careful = await startWorker(`rediss://:s3cret@localhost:${ports.redis}`, {})
   await expect.poll(() => checksOf(careful)).toMatchObject({ postgres: 'ok' })
   const trusted = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') }
@@ -63,7 +63,7 @@ it('Redis and Sentinels that only speak TLS are reached by rediss: and rediss+se
   const connected = { postgres: 'ok', redis: 'ok' }
   await expect.poll(() => checksOf(byRedis)).toMatchObject(connected)
   await expect.poll(() => checksOf(bySentinel)).toMatchObject(connected)
-  // This worker started first, so it would be connected by now if it trusted the certificate.
+  // This worker started first, so it would be connected already if it trusted the certificate.
   expect((await checksOf(careful))?.redis).not.toBe('ok')
   for (const { child, exited } of [byRedis, bySentinel, careful]) {
     child.kill('SIGTERM')

@@ -5,7 +5,7 @@ import { createSagaEventStore, type NewSagaEvent } from '@switchyard/saga-store'
 
 export const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
 
-/** An event as the reporter hands it over. */
+/** Returns an event in the form in which the reporter stores it. */
 export const received = (event: SagaEvent, receivedAt: Date, tenant: string): NewSagaEvent => ({
   tenant,
   event,
@@ -16,7 +16,7 @@ export const received = (event: SagaEvent, receivedAt: Date, tenant: string): Ne
   request: Buffer.from(''),
 })
 
-/** Reports events that were received in the past, in their order, each `[event, seconds ago]`. */
+/** Reports events that were received in the past, in order, each `[event, seconds ago]`. */
 export const report = (database: Database, events: [SagaEvent, number][], tenant = 'default') =>
   createSagaEventStore(database).record(
     events.map(([event, seconds]) => received(event, ago(seconds), tenant)),

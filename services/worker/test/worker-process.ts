@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { bundled, getFreePort, programEnvironment } from '@switchyard/testing'
 
-/** The worker as a process of its own, on a free port. */
+/** Starts the worker as a separate process on a free port. */
 export async function startWorkerProcess(environment: Record<string, string>) {
   const port = await getFreePort()
   const env = { ...programEnvironment(), ...environment, PORT: String(port) }

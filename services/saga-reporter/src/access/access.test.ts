@@ -19,7 +19,7 @@ describe('SAGA_MTLS_PEERS', () => {
     })
   })
 
-  it('closes a tenant that somebody is bound to for those who are bound to a service alone', () => {
+  it('closes a tenant with bound peers for peers that are bound only to a service', () => {
     const bindings = parsePeerBindings('orders=service:orders, both=service:orders, both=tenant:acme')
     const report = (name: string, tenant: string) => () => {
       const peer = bindings?.get(name)
@@ -50,14 +50,14 @@ describe('the names of a certificate', () => {
     ],
     ['IP Address:10.0.0.1', ['common']],
     ['', ['common']],
-    // Text within a quoted value is no name, whatever it looks like.
+    // Text within a quoted value is not a name, whatever it looks like.
     ['DirName:"/CN=x, DNS:evil"', ['common']],
     ['URI:"https://a/, DNS:evil"', ['https://a/, DNS:evil']],
   ])('with subjectAltName %s are %j', (subjectaltname, names) => {
     expect(certificateNames({ subjectaltname, subject: subject('common') })).toEqual(names)
   })
 
-  it('are none without any', () => {
+  it('are empty without any entry', () => {
     expect(certificateNames({})).toEqual([])
   })
 })
@@ -67,13 +67,13 @@ describe('a bound peer', () => {
   const start = (serviceName: string) => ({ operation: 'SagaStarted', sagaId: 's', serviceName }) as const
   const end = (serviceName: string) => ({ operation: 'SagaEnded', sagaId: 's', serviceName }) as const
 
-  it('reports for its service and tenant', () => {
+  it('may report for its service and tenant', () => {
     for (const event of [start('orders'), start(''), end('orders'), end('2020-03-09 05:13:08.123')]) {
       expect(() => requireOwn(peer, 'acme', event)).not.toThrow()
     }
   })
 
-  it('reports for no other', () => {
+  it('may not report for others', () => {
     expect(() => requireOwn(peer, 'default', start('orders'))).toThrow('tenant acme only')
     expect(() => requireOwn(peer, 'acme', start('billing'))).toThrow('service orders only')
     expect(() => requireOwn(peer, 'acme', end('billing'))).toThrow('service orders only')

@@ -17,8 +17,8 @@ import type { Peer, PeerBindings } from '../shapes/peer.js'
 import { tokenHeaders } from './metadata.js'
 
 /**
- * How reporters are identified: only by tokens that they show, by a token of scope `saga_report`, or by the
- * name in their certificate.
+ * The identification of reporters: only the tokens that they send, a required token of scope `saga_report`,
+ * or the name in their certificate.
  */
 export type SagaAuth =
   | { auth: 'none' | 'token'; authenticate: AuthenticateFrom }
@@ -49,12 +49,12 @@ export function createAdmitReporter(options: SagaAuth): AdmitReporter {
 export interface Reader {
   caller: Caller
   address: string
-  /** @throws DomainError once the token is not valid any more */
+  /** @throws DomainError when the token is no longer valid */
   recheck: () => Promise<unknown>
 }
 
 /**
- * Admits administrators and tokens with scope `read_sagas`, also when reporters need no token.
+ * Admits administrators and tokens with scope `read_sagas`, even when reporters need no token.
  *
  * @throws DomainError unauthenticated | insufficient-scope | forbidden | rate-limited | unavailable
  */
@@ -87,8 +87,8 @@ function peersBy(options: SagaAuth): PeerOf {
 const everybody: Peer = { name: null, service: null, tenants: null }
 
 /**
- * Lets everybody report; who shows a token that is bound to tenants is held to them, so that it finds again
- * what it reported.
+ * Lets everybody report. A caller with a token that is bound to tenants can only report for them, so that it
+ * can read its own reports.
  */
 function byShownToken(authenticate: AuthenticateFrom): PeerOf {
   const peerOf = byToken(authenticate, (caller) => ({
@@ -100,7 +100,7 @@ function byShownToken(authenticate: AuthenticateFrom): PeerOf {
     try {
       return await peerOf(call, address)
     } catch (error) {
-      // An address that shows many unknown tokens may report without one, too.
+      // An address that sends many unknown tokens may still report without a token.
       if (error instanceof DomainError && error.kind !== 'unavailable') return everybody
       throw error
     }
@@ -108,8 +108,8 @@ function byShownToken(authenticate: AuthenticateFrom): PeerOf {
 }
 
 /**
- * Results are remembered for this long. Together with the half second for which authentication remembers
- * tokens, a revoked token stops working within a second.
+ * Time for which results are cached. Together with the half second for which authentication caches tokens, a
+ * revoked token stops working within a second.
  */
 const rememberedMs = 400
 
@@ -121,7 +121,7 @@ function byToken(authenticate: AuthenticateFrom, peerFor: (caller: Caller | null
     try {
       return { peer: peerFor(await authenticate(secret, address)) }
     } catch (error) {
-      // The limit belongs to the address, not to the token, so it is not remembered for the token.
+      // The limit belongs to the address, not to the token, so it is not cached for the token.
       if (error instanceof DomainError && error.kind !== 'rate-limited') return { refusal: error }
       throw asTokenFailure(error)
     }
@@ -140,12 +140,12 @@ function byToken(authenticate: AuthenticateFrom, peerFor: (caller: Caller | null
   }
 }
 
-/** A token that could not be looked up makes a call unavailable, not unauthenticated. */
+/** Turns a failed token look-up into unavailable, not unauthenticated. */
 const asTokenFailure = (error: unknown): unknown =>
   error instanceof DomainError ? error : unavailable('tokens cannot be checked', { cause: error })
 
 /**
- * The sender of reports who holds a token: of scope `saga_report`, or of scope `api` and an administrator.
+ * Returns the peer that holds a token: of scope `saga_report`, or of scope `api` and an administrator.
  *
  * @param isForCertificates only holders of certificates may report
  * @throws DomainError unauthenticated | insufficient-scope | forbidden
@@ -171,11 +171,14 @@ function byCertificate(peers: PeerBindings): PeerOf {
   }
 }
 
-/** The names a certificate gives its holder: the DNS and URI ones of subjectAltName, else the common name. */
+/**
+ * Returns the names that a certificate gives its holder: the DNS and URI names of subjectAltName, otherwise
+ * the common name.
+ */
 export function certificateNames({ subjectaltname = '', subject }: Partial<PeerCertificate>): string[] {
   const names: string[] = []
-  // Node quotes values that hold commas, so every entry is read from where the one before it ended:
-  // text within quotes must never pass for a name.
+  // Node quotes values that contain commas, so every entry is read from the end of the previous one: text
+  // within quotes must never count as a name.
   const entry = /(?:^|, )(?<type>[^:",]+):(?<value>"(?:[^"\\]|\\.)*"|[^",]*)/y
   for (let match = entry.exec(subjectaltname); match; match = entry.exec(subjectaltname)) {
     const { type = '', value = '' } = match.groups ?? {}
@@ -212,7 +215,10 @@ export function requireOwnService(peer: Peer, event: RawSagaEvent): void {
   }
 }
 
-/** The service an event names; null when it names none. Field 2 of SagaEnded may be a time instead. */
+/**
+ * Returns the service that an event names; null when it names none. Field 2 of SagaEnded may be a time
+ * instead.
+ */
 export function serviceNameOf(event: RawSagaEvent): string | null {
   if (event.operation !== 'SagaStarted' && event.operation !== 'SagaEnded') return null
   const name = event.serviceName.trim()

@@ -24,7 +24,7 @@ describe.each([
     detail: `${key} must have one value, without a comma`,
   })
 
-  it('may have one value', () => {
+  it('may have only one value', () => {
     expect(() => check(metadataOf([key, 'one value']))).not.toThrow()
   })
 
@@ -38,7 +38,7 @@ describe.each([
   })
 })
 
-it('tags may come several times', () => {
+it('may have several tags', () => {
   expect(() => check(metadataOf(['x-tag', 'a=1'], ['x-tag', 'b=2,c=3']))).not.toThrow()
 })
 
@@ -53,7 +53,7 @@ describe('a value that the library cannot read', () => {
     },
   )
 
-  it('does not matter where it is not read', () => {
+  it('is ignored under a key that is not read', () => {
     expect(() => check(metadataOf(), ['x-customer'])).not.toThrow()
   })
 })

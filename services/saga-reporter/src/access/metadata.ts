@@ -4,7 +4,7 @@ import type { TrustsProxy } from '@switchyard/config'
 import { invalidParameters } from '@switchyard/domain'
 import type { ArrivedCall } from '../grpc/grpc.js'
 
-/** Keys that have one value. `x-tag` may come several times; a second `traceparent` makes both unreadable. */
+/** Keys with one value. `x-tag` may occur several times; a second `traceparent` makes both unreadable. */
 const singleKeys = [
   'authorization',
   'private-token',
@@ -16,14 +16,14 @@ const singleKeys = [
   'x-parent-saga-id',
 ]
 
-/** Every key that is read, and its variant for bytes, which is not. */
+/** All keys that are read. Their binary variants are not read. */
 const readKeys = new Set([...singleKeys, 'x-tag', 'traceparent'])
 const binaryKeys = new Set([...readKeys].map((key) => `${key}-bin`))
 
 /**
- * Refuses what would be left out or misunderstood: values beyond printable ASCII, keys for bytes, and a key
- * that came twice. HTTP may join the values of a repeated header with a comma, so a value with a comma is
- * refused as well: `a, b` would otherwise be taken for one tenant.
+ * Refuses metadata that would be lost or misunderstood: values beyond printable ASCII, binary keys, and
+ * repeated keys. HTTP may join the values of a repeated header with a comma, so a value with a comma is
+ * refused as well: `a, b` would look like one tenant.
  *
  * @throws DomainError invalid-parameters
  */
@@ -43,14 +43,14 @@ export function checkMetadata({
   if (problems.length > 0) throw invalidParameters(problems)
 }
 
-/** The headers that may carry a token, as HTTP names them. */
+/** Returns the headers that may contain a token, under their HTTP names. */
 export const tokenHeaders = (metadata: Metadata) => ({
   'private-token': textOf(metadata, 'private-token'),
   authorization: textOf(metadata, 'authorization'),
 })
 
 /**
- * The address of a caller: the one that a trusted proxy names, else that of the connection.
+ * Returns the address of a caller: the address that a trusted proxy names, otherwise that of the connection.
  *
  * @param peer `host:port` of the other end of the connection
  */

@@ -13,9 +13,9 @@ import {
 export type { ActivityPosition, ActivityView, ErrorText, PayloadHead } from './store.js'
 
 /**
- * A page of the activities whose saga no event has named, the newest first.
+ * Returns a page of the activities whose saga no event has named, newest first.
  *
- * @param after where the page before ended; null: the first page
+ * @param after the end of the previous page; null: the first page
  */
 export async function listParked(
   database: Pooled,
@@ -30,7 +30,7 @@ export async function listParked(
 }
 
 /**
- * A payload of an activity as it is stored.
+ * Returns the stored payload of an activity.
  *
  * @throws DomainError not-found, with size and digest when the payload was too large to be stored
  */

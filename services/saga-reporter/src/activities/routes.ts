@@ -37,7 +37,7 @@ const downloadPayload = (database: Pooled) =>
   })
 
 function sendBytes({ raw: { response } }: Call, { bytes, headers }: PresentedBytes): void {
-  // `response.set` would add a charset to JSON, whose type some clients compare as a whole.
+  // `response.set` would add a charset to JSON, but some clients compare the whole content type.
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   response.status(200).send(bytes)
 }
@@ -54,10 +54,11 @@ const types = {
 } as const
 
 /**
- * The bytes of a payload, for a client or a file. Every reporter can write payloads, so a browser must not
- * show one as a page: it is a download of a harmless type, and the browser must not guess another type.
+ * Returns the bytes of a payload for a client or a file. Every reporter can write payloads, so a browser must
+ * not show one as a page: the answer is a download of a harmless type, and the browser must not guess another
+ * one.
  *
- * @param name of the file, without its ending
+ * @param name name of the file, without its extension
  */
 function presentBytes({ size, sha256, bytes }: StoredPayload, name: string): PresentedBytes {
   const truncated = bytes.length < size
@@ -71,7 +72,7 @@ function presentBytes({ size, sha256, bytes }: StoredPayload, name: string): Pre
       'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
       'Cache-Control': 'max-age=0, private, must-revalidate',
       Vary: 'Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie',
-      // The digest is that of the whole payload, of which fewer bytes may be stored.
+      // The digest covers the whole payload, although fewer bytes may be stored.
       ETag: truncated ? `"${sha256}-${bytes.length}"` : `"${sha256}"`,
       'X-Payload-Size': String(size),
       'X-Payload-Sha256': sha256,

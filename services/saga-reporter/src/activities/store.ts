@@ -5,22 +5,22 @@ import { readRows } from '../read-database.js'
 import { SqlParameters } from '../search/store.js'
 import type { SagaPosition } from '../shapes/search.js'
 
-/** A payload without all of its bytes. */
+/** A payload, possibly without all its bytes. */
 export interface PayloadHead {
-  /** Bytes of the payload as it was reported. */
+  /** Bytes of the payload as reported. */
   size: number
-  /** Of the payload as it was reported, in hexadecimal. */
+  /** SHA-256 of the payload as reported, in hexadecimal. */
   sha256: string
-  /** Bytes of it that are kept: fewer than `size` when it was too large. */
+  /** Number of stored bytes, less than `size` when the payload was too large. */
   storedSize: number
-  /** Its first bytes. */
+  /** The first bytes. */
   head: Buffer
 }
 
-/** Text of errors as far as it is kept. */
+/** The stored part of an error text. */
 export interface ErrorText {
   text: string
-  /** Bytes of the text as it was reported. */
+  /** Bytes of the text as reported. */
   size: number
 }
 
@@ -61,18 +61,18 @@ export interface ActivityView extends Pick<Activity, (typeof shown)[number]> {
 
 const activityColumns = activityTable.listOf('a', [...shown, 'executeErrors', 'compensateErrors'])
 
-/** Size and digest of the whole are stored only where the whole is not. */
+/** Size and digest are stored only where the payload is not stored completely. */
 const payloadHead = (name: string) => `octet_length(a.${name}_data) AS "${name}StoredSize",
   COALESCE(a.${name}_size, octet_length(a.${name}_data)) AS "${name}Size",
   encode(COALESCE(a.${name}_sha256, sha256(a.${name}_data)), 'hex') AS "${name}Sha256",
   substring(a.${name}_data FROM 1 FOR $3) AS "${name}Head"`
 
-/** Above every order, because an activity without one stands last. */
+/** An order above every other one, because activities without an order come last. */
 const orderMissing = 2 ** 31
 
 const inOrder = 'a."order" NULLS LAST, a.first_seen_at, a.id'
 
-// The page is chosen first, so that payloads of other activities are not read.
+// The page is selected first, so that the payloads of other activities are not read.
 const activitiesOfSaga = {
   name: 'saga-read-activities',
   text: `SELECT ${activityColumns},
@@ -86,7 +86,7 @@ const activitiesOfSaga = {
     ORDER BY ${inOrder}`,
 }
 
-/** Where an activity stands among those of its saga. */
+/** The position of an activity among those of its saga. */
 export type ActivityPosition = Pick<Activity, 'order' | 'firstSeenAt' | 'id'>
 
 type Head<Key extends string> = Record<`${Key}Size` | `${Key}StoredSize`, number | null> &
@@ -100,11 +100,11 @@ type ActivityRow = Omit<ActivityView, 'parameter' | 'result' | 'executeErrors' |
   Record<'executeErrorsSize' | 'compensateErrorsSize', number | null>
 
 /**
- * The activities of a saga in their order; those without one stand last, in the order in which they were
- * seen.
+ * Lists the activities of a saga in their order. Those without one come last, in the order in which they were
+ * first seen.
  *
  * @param headBytesMax bytes of each payload to read
- * @param rows `after`: null: from the first one on; `take`: null: all of them
+ * @param rows `after`: null: from the first one; `take`: null: all of them
  */
 export async function listActivityViews(
   database: Pooled,
@@ -142,9 +142,9 @@ const toHead = (
 ): PayloadHead | null => (size === null || storedSize === null ? null : { size, sha256, storedSize, head })
 
 export interface StoredPayload {
-  /** Bytes of the payload as it was reported. */
+  /** Bytes of the payload as reported. */
   size: number
-  /** Of the payload as it was reported, in hexadecimal. */
+  /** SHA-256 of the payload as reported, in hexadecimal. */
   sha256: string
   /** The stored bytes: the whole payload, or its head. */
   bytes: Buffer
@@ -161,7 +161,7 @@ const payloads = { parameter: payloadOf('parameter'), result: payloadOf('result'
 
 export type PayloadKind = keyof typeof payloads
 
-/** The stored bytes of one payload of an activity; null when there is no such activity or payload. */
+/** Returns the stored bytes of one payload of an activity; null when there is no such activity or payload. */
 export async function findActivityPayload(
   database: Pooled,
   { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
@@ -183,7 +183,7 @@ const shownOfParked = [
 
 export type ParkedActivity = Pick<Activity, (typeof shownOfParked)[number]>
 
-/** Activities whose saga no event has named, the newest first; at most `take`, after a position. */
+/** Lists activities whose saga no event has named, newest first; at most `take`, after a position. */
 export function listParkedActivities(
   database: Pooled,
   tenant: string,

@@ -23,7 +23,7 @@ export interface BulkDependencies {
 }
 
 /**
- * What a job with this search would process.
+ * Returns the sagas that a job with this search would process.
  *
  * @throws DomainError invalid-parameters when the search finds too many sagas for one job
  */
@@ -59,9 +59,9 @@ export async function undoBulkJob(
 }
 
 /**
- * A page of the sagas of a job, in their order.
+ * Lists a page of the sagas of a job, in their order.
  *
- * @param after position of the last saga of the page before; 0: the first page
+ * @param after position of the last saga of the previous page; 0: the first page
  * @throws DomainError not-found
  */
 export async function listBulkResults(

@@ -2,7 +2,7 @@ export const bulkActions = ['resolve', 'note'] as const
 export type BulkAction = (typeof bulkActions)[number]
 
 /**
- * `canceled` by an operator, `failed` by an unexpected error: the sagas that the job had not reached are
+ * `canceled` by an operator, `failed` by an unexpected error. Sagas that the job had not reached then are
  * unchanged.
  */
 export const bulkStates = ['running', 'finished', 'undoing', 'undone', 'canceled', 'failed'] as const
@@ -20,10 +20,7 @@ export interface BulkJob {
   /** The filters as the API names them. */
   filter: Record<string, unknown>
   state: BulkState
-  /**
-   * Sagas of the job, and how many of these have come to each state. `done` still counts those that were
-   * undone.
-   */
+  /** Number of sagas of the job, and of those in each state. `done` still counts undone sagas. */
   matched: number
   done: number
   failed: number
@@ -31,7 +28,7 @@ export interface BulkJob {
   undoFailed: number
   authorId: number
   authorName: string
-  /** User name of the operator who had the job undone. */
+  /** Username of the operator who undid the job. */
   undoName: string | null
   createdAt: Date
   /** Null while it is running or undoing. */

@@ -109,8 +109,8 @@ const jobParameters = {
 }
 
 /**
- * `POST /sagas/bulk/preview`: what a job with this filter would process. It changes nothing, and may be sent
- * as the job itself.
+ * `POST /sagas/bulk/preview`: shows what a job with this filter would process, and changes nothing. It takes
+ * the same body as the job.
  */
 const previewBulk = ({ database }: bulk.BulkDependencies) =>
   endpoint({

@@ -8,9 +8,9 @@ import { runBulkStep } from './step.js'
 import { type BulkLease, claimBulkJob, failBulkJob, releaseBulkJob } from './step-store.js'
 import { deleteBulkJobs } from './store.js'
 
-/** Another process takes a job over whose process has not renewed its lease for this time. */
+/** Time after which another process takes over a job whose lease was not renewed. */
 const leaseMs = 30_000
-/** Interval of the checks for jobs of other processes, and the pause before an attempt after a failure. */
+/** Interval of the checks for jobs of other processes, and the pause before a retry after a failure. */
 const pauseMs = 2000
 const keptDays = 30
 const cleaningMs = 3_600_000

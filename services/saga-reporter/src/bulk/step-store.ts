@@ -18,7 +18,7 @@ import { bulkItems, bulkJobColumns } from './store.js'
 export interface BulkLease {
   tenant: string
   id: number
-  /** A name that only this process has. */
+  /** A unique name of this process. */
   owner: string
 }
 
@@ -60,7 +60,7 @@ export async function releaseBulkJob({ pool }: Pooled, { tenant, id, owner }: Bu
   )
 }
 
-/** Ends a job that an unexpected error keeps from going on. */
+/** Ends a job after an unexpected error. */
 export async function failBulkJob({ pool }: Pooled, { tenant, id, owner }: BulkLease): Promise<void> {
   await pool.query(
     `UPDATE saga_bulk_jobs SET state = 'failed', finished_at = now(), active_user_id = NULL, ${ownerReleased}
@@ -69,11 +69,11 @@ export async function failBulkJob({ pool }: Pooled, { tenant, id, owner }: BulkL
   )
 }
 
-/** An item of a step, with its saga as it is while the step holds its lock. */
+/** An item of a step, and its saga, which the step has locked. */
 export interface BulkStepItem {
   position: number
   sagaId: string
-  /** When this job resolved the saga, and the resolution that the saga had before. */
+  /** The time at which this job resolved the saga, and the saga's former resolution. */
   resolvedAt: Date | null
   previousResolvedAt: Date | null
   previousResolvedBy: string | null
@@ -89,7 +89,7 @@ export interface BulkStep {
 }
 
 /**
- * The next sagas of a job, in the transaction in which they are changed. The transaction holds the locks of
+ * Returns the next sagas of a job, in the transaction that changes them. The transaction holds the locks of
  * the job and of the sagas, so no other process works on them.
  *
  * @returns null when the lease has ended

@@ -13,7 +13,7 @@ import {
   takeBulkStep,
 } from './step-store.js'
 
-/** Sagas that one transaction changes. Reporters of these sagas wait for it. */
+/** Most sagas that one transaction changes, because reporters of these sagas wait for it. */
 const sagasMax = 200
 
 const noLongerExists = 'The saga no longer exists'
@@ -22,13 +22,13 @@ const hasChanged = 'The saga has changed since'
 interface StepDependencies {
   store: SagaEventStore
   clock: Clock
-  /** How long the lease lasts from the start of the step. */
+  /** Duration of the lease from the start of the step. */
   leaseMs: number
 }
 
 /**
- * Processes the next sagas of a job. What it changes, the results and the position of the job are committed
- * together, so that after a crash no saga is processed twice and none is left out.
+ * Processes the next sagas of a job. The changes, the results and the position of the job are committed
+ * together, so after a crash every saga is processed exactly once.
  *
  * @returns whether the job has further steps; false also when the lease has ended
  */
@@ -52,7 +52,7 @@ export const runBulkStep = (
 
 interface Processed {
   outcomes: BulkItemOutcome[]
-  /** Of the audit entries about the sagas that were changed. */
+  /** Event of the audit entries about the changed sagas. */
   eventName: string
 }
 
@@ -68,7 +68,7 @@ async function processItems(
   return { outcomes: await resolve(transaction, step, now), eventName: 'saga_resolved' }
 }
 
-/** The same as resolving each saga alone. */
+/** Resolves the sagas with the same rules as a single one. */
 async function resolve({ record }: RecordingTransaction, { job, items }: BulkStep, now: Date) {
   const { tenant, note, authorName: author } = job
   const events: NewSagaEvent[] = []
@@ -93,7 +93,7 @@ async function note({ client }: RecordingTransaction, { job, items }: BulkStep) 
   )
 }
 
-/** Restores the resolution that each saga had before the job, unless the saga has had events since. */
+/** Restores the resolution that each saga had before the job, unless the saga has had events since then. */
 async function undo({ record }: RecordingTransaction, { job, items }: BulkStep, now: Date) {
   const events: NewSagaEvent[] = []
   const outcomes = items.map((item): BulkItemOutcome => {
@@ -110,7 +110,7 @@ async function undo({ record }: RecordingTransaction, { job, items }: BulkStep, 
   return outcomes
 }
 
-/** The sagas are locked and in the state that the events need, so a refusal is a defect. */
+/** Records events. The sagas are locked and in a state that permits the events, so a refusal is a defect. */
 async function recordAll(record: RecordingTransaction['record'], events: readonly NewSagaEvent[]) {
   const refused = (await record(events)).find((result) => result instanceof Error)
   if (refused) throw new Error('an event of an operator was refused', { cause: refused })

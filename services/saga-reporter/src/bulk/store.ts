@@ -17,7 +17,7 @@ import { SqlParameters, sagaSource } from '../search/store.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'
 
-/** Sagas that one job processes. */
+/** Most sagas of one job. */
 export const bulkSagasMax = 100_000
 
 export interface SagaMatches {
@@ -27,9 +27,9 @@ export interface SagaMatches {
 }
 
 /**
- * How many sagas a search finds, and how many of these have each status.
+ * Counts the sagas of a search, in total and by status.
  *
- * @throws DomainError unavailable when the pool's time for a statement did not suffice
+ * @throws DomainError unavailable when the query exceeds the pool's time limit
  */
 export async function countMatches(
   database: Pooled,
@@ -54,7 +54,7 @@ export async function countMatches(
 /**
  * Stores the sagas of a search as the items of a job, in the order of the search.
  *
- * @returns how many; one more than {@link bulkSagasMax} when the search finds more
+ * @returns their number; one more than {@link bulkSagasMax} when the search finds more
  */
 async function storeMatches(
   client: PoolClient,
@@ -83,13 +83,13 @@ interface BulkItemRow {
   sagaId: string
   state: BulkItemState
   error: string | null
-  /** When the job resolved the saga, and the resolution that the saga had before. */
+  /** The time at which the job resolved the saga, and the saga's former resolution. */
   resolvedAt: Date | null
   previousResolvedAt: Date | null
   previousResolvedBy: string | null
 }
 
-/** The one list of the columns of `saga_bulk_items`. */
+/** The columns of `saga_bulk_items`. */
 export const bulkItems = rowColumns<BulkItemRow>({
   tenant: text('tenant'),
   jobId: integer('job_id'),
@@ -108,10 +108,10 @@ export const bulkJobColumns = `j.tenant, j.id, j.action, j.note, j.filter, j.sta
   j.undo_failed AS "undoFailed", j.author_id AS "authorId", j.author_name AS "authorName",
   j.undo_name AS "undoName", j.created_at AS "createdAt", j.finished_at AS "finishedAt"`
 
-/** An operator who has a job done or undone. */
+/** An operator who starts or undoes a job. */
 export interface BulkOperator {
   userId: number
-  /** User name. */
+  /** Username. */
   name: string
   audit: AuditAuthor
 }
@@ -122,14 +122,14 @@ export interface NewBulkJob {
   filter: Record<string, unknown>
   search: SagaSearch
   order: SagaOrder
-  /** How many sagas the operator expects; null: any number. */
+  /** Number of sagas that the operator expects; null: any number. */
   expectedCount: number | null
 }
 
 export const tooManyMatches = () =>
   invalidParameters([`filter finds more than ${bulkSagasMax} sagas: narrow it`])
 
-/** Translates the failures of a statement that makes a job the one running job of its user. */
+/** Translates the errors of a statement that starts a job. A user has at most one running job. */
 function refusalOf(error: unknown): unknown {
   const state = sqlStateOf(error)
   if (state === sqlStates.uniqueViolation) return conflict('You have a bulk job that is still running')
@@ -180,7 +180,7 @@ const audited = (eventName: string, { id, tenant, matched }: BulkJob): AuditedCh
 })
 
 /**
- * Has the resolutions of a job undone.
+ * Starts undoing the resolutions of a job.
  *
  * @throws DomainError not-found | conflict when the job is running, was undone, or wrote notes, or the
  *   operator has a running job
@@ -210,7 +210,7 @@ export async function startBulkUndo(
 }
 
 /**
- * Ends a running job after the step under way; the sagas that it has not reached stay as they are.
+ * Ends a running job after the current step; sagas that it has not reached stay unchanged.
  *
  * @throws DomainError not-found | conflict when the job is not running
  */
@@ -254,7 +254,7 @@ export async function getBulkJob(database: Pooled, tenant: string, id: number): 
   return job
 }
 
-/** A page of the jobs of a tenant, the newest first, and how many there are. */
+/** Returns a page of the jobs of a tenant, newest first, and their total number. */
 export async function listBulkJobs(
   database: Pooled,
   tenant: string,
@@ -274,7 +274,7 @@ export async function listBulkJobs(
   return { jobs, total: counted?.total ?? 0 }
 }
 
-/** The sagas of a job in their order, at most `take` after a position. */
+/** Lists the sagas of a job in their order, at most `take` after a position. */
 export const listBulkItems = (
   database: Pooled,
   { tenant, id }: { tenant: string; id: number },

@@ -32,18 +32,18 @@ import type { CommandWaiting } from './waiting.js'
 export { exceptIdsMax } from './lease-store.js'
 export { type BatchDecision, type Decision, getCommand, listCommands, type Operator } from './store.js'
 
-/** Commands of one operator that have not ended. */
+/** Most open commands of one operator. */
 const openMax = 1000
 
 export interface CommandDependencies {
-  /** Connections with a time limit for each statement, and not those that store events. */
+  /** Connections with a time limit for each statement, separate from those that store events. */
   database: Pooled
   waiting: CommandWaiting
-  /** Whether another user has to approve each command. */
+  /** Whether another user must approve each command. */
   needsApproval: boolean
 }
 
-/** What an operator asks for, of one saga or of many. */
+/** The command that an operator requests, for one saga or for many. */
 export interface CommandRequest {
   kind: CommandKind
   reason: string
@@ -51,11 +51,11 @@ export interface CommandRequest {
 }
 
 /**
- * Asks the orchestrator of a saga for something.
+ * Requests a command from the orchestrator of a saga.
  *
- * @param activityId the step of retry and skip; undefined: the step that stands still
+ * @param activityId the step of retry and skip; undefined: the step at which the saga stands
  * @throws DomainError not-found | conflict when the saga has an open command or no service, when it has
- *   ended, or when no step of it, or not this one, is left to do
+ *   ended, or when no step, or not this one, is left to do
  */
 export async function requestCommand(
   { database, waiting, needsApproval }: CommandDependencies,
@@ -91,7 +91,7 @@ const problems = {
   ended: 'The saga has ended, and nothing of this kind is left to do',
 }
 
-/** What a command of this kind for a saga would be about, or why there can be none. */
+/** Returns the step of a command of this kind for a saga, or the reason why the command is impossible. */
 function subjectOf(kind: CommandKind, target: CommandTarget) {
   const { sagaId, serviceName, stepId, hasOpenCommand } = target
   if (serviceName === null) return 'without_service'
@@ -101,7 +101,7 @@ function subjectOf(kind: CommandKind, target: CommandTarget) {
   return stepId === null ? 'without_step' : { sagaId, serviceName, activityId: stepId }
 }
 
-/** Sagas for which one request may ask. */
+/** Most sagas of one request. */
 const batchMax = 500
 
 /** The sagas that a filter finds. */
@@ -111,7 +111,7 @@ export interface Found {
   order: SagaOrder
 }
 
-/** Of the sagas of a filter, those that would get a command, and why the others would not. */
+/** The sagas of a filter that would get a command, and the reasons why the others would not. */
 export interface BatchPlan {
   matched: number
   leftOut: Record<keyof typeof problems, number>
@@ -119,7 +119,7 @@ export interface BatchPlan {
 }
 
 /**
- * What a request for all sagas of a filter would do.
+ * Returns the effect of a request for all sagas of a filter.
  *
  * @throws DomainError invalid-parameters when the filter finds too many sagas
  */
@@ -141,11 +141,11 @@ export async function planBatch(
 }
 
 /**
- * Asks the orchestrators of all sagas of a filter for the same; sagas for which nothing can be asked are left
- * out.
+ * Requests the same command for all sagas of a filter, except those for which it is impossible.
  *
- * @param expectedCount how many sagas the operator expects the filter to find
- * @throws DomainError conflict when it finds another number | invalid-parameters when it finds too many
+ * @param expectedCount number of sagas that the operator expects
+ * @throws DomainError conflict when the filter finds another number | invalid-parameters when it finds too
+ *   many
  */
 export async function requestBatch(
   dependencies: CommandDependencies,
@@ -167,10 +167,10 @@ export async function requestBatch(
 }
 
 /**
- * Decides about a command.
+ * Approves, denies, withdraws or redelivers a command.
  *
- * @throws DomainError not-found | forbidden when an author approves their own command | conflict when its
- *   state does not allow it
+ * @throws DomainError not-found | forbidden when authors approve their own commands | conflict when the state
+ *   does not allow it
  */
 export async function decideCommand(
   { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
@@ -192,11 +192,10 @@ export async function decideCommand(
 }
 
 /**
- * Decides about all commands that were asked for together, of which those are left out whose state does not
- * allow it any more.
+ * Makes a decision about all commands of a batch whose state still allows it.
  *
- * @throws DomainError not-found | forbidden when an author approves their own commands | conflict when no
- *   state allows it
+ * @throws DomainError not-found | forbidden when authors approve their own commands | conflict when no state
+ *   allows it
  */
 export async function decideBatch(
   { database, waiting }: Pick<CommandDependencies, 'database' | 'waiting'>,
@@ -220,15 +219,15 @@ const participles: Record<BatchDecision, string> = {
   withdraw: 'withdrawn',
 }
 
-/** @throws DomainError forbidden when an author approves what they have asked for */
+/** @throws DomainError forbidden when authors approve their own commands */
 function requireOtherThanAuthor(decision: Decision, { authorId }: { authorId: number }, { id }: Operator) {
   if (decision === 'approve' && authorId === id)
     throw forbidden('another user than the one who has asked must approve the command')
 }
 
 /**
- * Leases commands, and waits for one when there is none. What was leased for a caller that is gone is given
- * back: it cannot have arrived.
+ * Leases commands, and waits for one when there is none. If the caller has disconnected, the leased commands
+ * are returned, because they cannot have arrived.
  *
  * @throws DomainError rate-limited | unavailable when too many calls wait
  */
@@ -259,9 +258,9 @@ async function giveBack(database: Pooled, leased: readonly CommandLease[]): Prom
 }
 
 /**
- * Stores what an orchestrator answers; what it returns is for another one.
+ * Stores the answer of an orchestrator. A returned command becomes available to another orchestrator.
  *
- * @param key null: no lease can have it
+ * @param key null: no lease can have this key
  * @throws DomainError invalid when the command has another answer, was returned, or was leased again
  */
 export async function acknowledgeCommand(

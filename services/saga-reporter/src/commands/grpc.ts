@@ -27,7 +27,7 @@ export interface SagaCommandsOptions extends Pick<CommandDependencies, 'database
 
 const requestBytesMax = 64 * 1024
 
-/** `switchyard.sagas.v1.SagaCommands`, for the callers that may report events. */
+/** The service `switchyard.sagas.v1.SagaCommands`, for callers that may report events. */
 export function sagaCommandsService({ admitReporter, logger, ...needs }: SagaCommandsOptions): GrpcService {
   const implementation: SagaCommandsServer = {
     leaseCommands: unary<LeaseCommandsRequest, LeaseCommandsResponse, Reporter>(
@@ -54,7 +54,7 @@ export function sagaCommandsService({ admitReporter, logger, ...needs }: SagaCom
 
 type Needs = Pick<CommandDependencies, 'database' | 'waiting'>
 
-/** A call ends this long before its deadline, so that its answer arrives. */
+/** Time before its deadline at which a call ends, so that its answer arrives. */
 const beforeDeadlineMs = 500
 
 async function lease(
@@ -98,7 +98,7 @@ const limits = {
 }
 
 /**
- * @param tenantOtherwise the tenant of a request that does not name one
+ * @param tenantOtherwise the tenant when the request names none
  * @throws DomainError invalid-parameters
  */
 function readRequest(
@@ -125,7 +125,7 @@ const kinds: Record<CommandKind, Kind> = {
   cancel: Kind.COMMAND_KIND_CANCEL,
 }
 
-/** A leased command as a message of `switchyard.sagas.v1`. */
+/** Returns a leased command as a message of `switchyard.sagas.v1`. */
 const toLeasedCommand = (command: CommandLease): LeasedCommand => ({
   id: command.id,
   tenant: command.tenant,

@@ -13,12 +13,12 @@ export interface PendingCommand extends CommandDemand {
   id: string
 }
 
-/** Ids of commands that a call may exclude. */
+/** Most ids of commands that a call may exclude. */
 export const exceptIdsMax = 1000
 
 /**
- * Commands of these services that can be leased: of each service one more than a call may exclude, so that
- * each call learns of one.
+ * Lists pending commands of these services: for each service one more than a call may exclude, so that each
+ * call finds one.
  */
 export const listPending = (
   database: Pooled,
@@ -41,9 +41,9 @@ export const listPending = (
 export interface WantedCommands extends CommandDemand {
   take: number
   leaseSeconds: number
-  /** Ids of commands that the caller does not want. */
+  /** Ids of commands that the caller excludes. */
   exceptIds: ReadonlySet<string>
-  /** The caller's own name. */
+  /** Name that the caller gives itself. */
   worker: string
 }
 
@@ -68,7 +68,7 @@ const lease = statement(
   'saga-commands-lease',
 )
 
-/** Leases pending commands of a service, the oldest first, each to one caller in any process. */
+/** Leases pending commands of a service, oldest first, each to only one caller across all processes. */
 export async function leasePending({ pool }: Pooled, wanted: WantedCommands): Promise<CommandLease[]> {
   const { tenant, serviceName, take, worker, leaseSeconds, exceptIds } = wanted
   const values = [take, leaseSeconds * 1000, tenant, serviceName, [...exceptIds], worker]
@@ -76,10 +76,10 @@ export async function leasePending({ pool }: Pooled, wanted: WantedCommands): Pr
   return rows.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
 }
 
-/** A lease, as its holder names it. */
+/** A lease, as its holder identifies it. */
 export interface CommandLeaseKey {
   token: string
-  /** The only tenants and the only service whose commands are found; null: every one. */
+  /** The only tenants and the only service whose commands are visible; null: all. */
   tenants: readonly string[] | null
   service: string | null
 }
@@ -106,7 +106,7 @@ const answered = {
 
 const giveBack = changeBy('return')
 
-/** Beside a doubtful command, the message would seem to say that nothing was done. */
+/** The message is cleared, because beside a doubtful command it would seem to say that nothing was done. */
 const returning = statement(
   `UPDATE saga_commands c SET ${giveBack.assignments}, lease_token = NULL, deliveries = c.deliveries - 1,
       message = CASE WHEN c.doubtful THEN NULL ELSE $4 END
@@ -115,7 +115,7 @@ const returning = statement(
   'saga-commands-return',
 )
 
-/** Gives a command back; null when its lease has ended: then it is unknown what was done. */
+/** Returns a command; null when its lease has ended, because the command may then have been executed. */
 export async function returnCommand(
   { pool }: Pooled,
   { token, tenants, service }: CommandLeaseKey,
@@ -128,7 +128,7 @@ export async function returnCommand(
   return rows[0] ?? null
 }
 
-/** Stores what the holder of a lease answers; false when the command has another answer or another holder. */
+/** Stores the answer of a lease's holder; false when the command has another answer or another holder. */
 export async function answerCommand(
   { pool }: Pooled,
   { token, tenants, service }: CommandLeaseKey,
@@ -139,7 +139,7 @@ export async function answerCommand(
   const { state, ...write } = answered[answer]
   const { rowCount } = await pool.query({ ...write, values: [...key, message] })
   if (rowCount === 1) return true
-  // The first answer was stored, and the caller did not learn it.
+  // The first answer was stored, but its confirmation was lost.
   const repeated = await pool.query({
     text: `SELECT FROM saga_commands c WHERE ${ownLease} AND c.state = $4`,
     values: [...key, state],

@@ -43,7 +43,7 @@ import {
 
 const base = '/sagas/commands'
 
-/** The routes of commands for the orchestrators of sagas. */
+/** Endpoints for commands to the orchestrators of sagas. */
 export function commandRoutes(dependencies: CommandDependencies): Route[] {
   return [
     tenantRoute('GET', base, sagaReader, listAllCommands(dependencies)),

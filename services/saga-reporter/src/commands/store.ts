@@ -33,9 +33,9 @@ export interface SagaCommand {
   authorName: string
   createdAt: Date
   expiresAt: Date
-  /** When it expires, or its lease ends; null when neither can happen. */
+  /** The time at which it expires or its lease ends; null when neither can happen. */
   dueAt: Date | null
-  /** User name of who approved or denied it. */
+  /** Username of the person who approved or denied it. */
   decidedBy: string | null
   decidedAt: Date | null
   worker: string | null
@@ -53,13 +53,13 @@ export const commandColumns = `c.tenant, c.id, c.saga_id AS "sagaId", c.service_
 const textOfStates = (states: readonly CommandState[]): string =>
   states.map((state) => `'${state}'`).join(', ')
 
-/** SQL for a command that has not ended. */
+/** The SQL condition that a command has not ended. */
 export const isOpen = `c.state IN (${textOfStates(openCommandStates)})`
 
 /**
- * Each state that an event changes, and the SQL of the change, from the one table of states.
+ * Returns the SQL of an event: the states that it changes, from the table of states in the domain.
  *
- * @param dueAt SQL for when the command changes by itself, if it is open afterwards
+ * @param dueAt SQL for the time at which the command changes by itself, if it is open afterwards
  */
 export function changeBy(event: CommandEvent, dueAt = 'expires_at') {
   const changes = commandStates.flatMap((state) =>
@@ -72,7 +72,7 @@ export function changeBy(event: CommandEvent, dueAt = 'expires_at') {
     `CASE ${changes.map(({ given, after }) => `WHEN ${given} THEN ${value(after)}`).join(' ')} END`
   const open: readonly string[] = openCommandStates
   return {
-    /** Whether the event can happen. */
+    /** Whether the event is possible. */
     isPossible: `(${changes.map(({ given }) => given).join(' OR ')})`,
     assignments: `state = ${cases(({ state }) => `'${state}'`)}, doubtful = ${cases(({ doubtful }) => `${doubtful}`)},
       ended_at = ${cases(({ state }) => (open.includes(state) ? 'NULL::timestamptz' : 'now()'))},
@@ -90,7 +90,7 @@ const settle = statement(
   'saga-commands-settle',
 )
 
-/** Ends the commands and the leases whose time is up. Every read of commands calls it first. */
+/** Ends expired commands and leases. Every read of commands calls it first. */
 export async function settleCommands({ pool }: Pooled): Promise<void> {
   await pool.query(settle)
 }
@@ -112,9 +112,9 @@ export interface Operator {
 }
 
 /**
- * Stores commands for sagas that have no open one; gives those that were stored.
+ * Stores commands for sagas without an open one, and returns the stored commands.
  *
- * @throws DomainError conflict when the operator would have more than `openMax` open ones
+ * @throws DomainError conflict when the operator would have more than `openMax` open commands
  */
 export const insertCommands = (
   { pool }: Pooled,
@@ -123,7 +123,7 @@ export const insertCommands = (
   openMax: number,
 ): Promise<SagaCommand[]> =>
   inPoolTransaction(pool, async (client) => {
-    // The commands of an operator are counted one request after the other.
+    // Requests of one operator run one by one, so that the count is exact.
     await lockName(client, `switchyard.saga_commands ${operator.id}`)
     const { rows } = await client.query<SagaCommand>(
       `INSERT INTO saga_commands AS c (tenant, saga_id, service_name, activity_id, kind, reason, state, batch_id,
@@ -182,7 +182,7 @@ export interface CommandFilter {
   batchId?: string | undefined
 }
 
-/** A page of commands, the newest first, and how many there are. */
+/** Returns a page of commands, newest first, and their total number. */
 export async function listCommands(
   database: Pooled,
   { tenant, sagaId, state, serviceName, batchId }: CommandFilter,
@@ -222,10 +222,10 @@ export async function getCommand(database: Pooled, { tenant, id }: CommandKey): 
   return command
 }
 
-/** What a person does with a command. */
+/** A decision of a person about a command. */
 export type Decision = 'approve' | 'deny' | 'withdraw' | 'deliver_again'
 
-/** A command that is delivered again expires anew. */
+/** A redelivered command gets a new expiry. */
 const expiresAt = "COALESCE(now() + $5::double precision * interval '1 second', c.expires_at)"
 
 const decisions = {
@@ -237,7 +237,7 @@ const decisions = {
 
 type DecidedState = Pick<(typeof decisions)[Decision], 'isPossible' | 'assignments'>
 
-/** @param which SQL of the commands, by `$2` */
+/** @param which SQL condition on the commands, with `$2` */
 const decisionSql = ({ isPossible, assignments }: DecidedState, which: string) =>
   `UPDATE saga_commands c SET ${assignments}, expires_at = ${expiresAt},
      decided_by = CASE WHEN $3 THEN $4 ELSE c.decided_by END,
@@ -250,7 +250,7 @@ const isApproval = (decision: Decision) => decision === 'approve' || decision ==
 /**
  * Changes the state of a command by the decision of a person; null when its state does not allow it.
  *
- * @param expiresInSeconds from when on the command is not handed out; null: as before
+ * @param expiresInSeconds time after which the command is no longer delivered; null: unchanged
  */
 export const changeByDecision = (
   { pool }: Pooled,
@@ -271,13 +271,13 @@ export const changeByDecision = (
     return rows[0] ?? null
   })
 
-/** Of commands that were asked for together. */
+/** Identifies commands that were requested together. */
 export interface BatchKey {
   tenant: string
   batchId: string
 }
 
-/** How many commands a batch has, and who has asked for them; null when there is no such batch. */
+/** Returns the number of commands in a batch, and their author; null when there is no such batch. */
 export async function findBatch(
   database: Pooled,
   { tenant, batchId }: BatchKey,
@@ -299,8 +299,8 @@ const batchEvents = {
 export type BatchDecision = keyof typeof batchEvents
 
 /**
- * Changes the states of the commands of a batch that allow it; gives those commands. The audit log gets one
- * entry for all of them.
+ * Changes the states of those commands of a batch that allow it, and returns these commands. The audit log
+ * gets one entry for all of them.
  */
 export const changeBatchByDecision = (
   { pool }: Pooled,

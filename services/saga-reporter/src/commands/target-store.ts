@@ -10,21 +10,21 @@ import { SqlParameters, sagaSource } from '../search/store.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import { isOpen } from './store.js'
 
-/** What a command of a kind for a saga would be about. */
+/** The saga and the step that a command may be about. */
 export interface CommandTarget {
   sagaId: string
   status: SagaStatus
   outcome: SagaOutcome | null
-  /** Null when no event has named it. */
+  /** Null when no event has named a service. */
   serviceName: string | null
-  /** The step that stands still: of those that have neither succeeded nor been undone the last one. */
+  /** The step at which the saga stands: the last one that has neither succeeded nor been undone. */
   stepId: string | null
   hasOpenCommand: boolean
 }
 
 const notWaiting = ['NotStarted', ...settledStepStatuses].map((status) => `'${status}'`).join(', ')
 
-/** In the order of the ids; sagas that do not exist are left out. */
+/** Lists targets in the order of the ids; missing sagas are left out. */
 export const listCommandTargets = (
   database: Pooled,
   tenant: string,
@@ -43,7 +43,7 @@ export const listCommandTargets = (
     values: [tenant, sagaIds],
   })
 
-/** The status of a step of a saga; null when the saga has no such step. */
+/** Returns the status of a step of a saga; null when the saga has no such step. */
 export async function findStepStatus(
   database: Pooled,
   { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
@@ -55,7 +55,7 @@ export async function findStepStatus(
   return step?.status ?? null
 }
 
-/** The first sagas that a search finds. @throws DomainError unavailable when it takes too long */
+/** Lists the first sagas of a search. @throws DomainError unavailable when it takes too long */
 export async function listSagaIds(
   database: Pooled,
   { search, order }: { search: SagaSearch; order: SagaOrder },

@@ -6,7 +6,7 @@ import { Slots } from '@switchyard/service-kit/slots'
 import { type CommandDemand, listPending, type PendingCommand, type WantedCommands } from './lease-store.js'
 import { settleCommands } from './store.js'
 
-/** How often commands are looked for that another process has stored, while somebody waits. */
+/** Interval of the checks for commands that other processes have stored, while a call waits. */
 const pollMs = 1000
 const limits = { total: 1000, perSender: 200 }
 
@@ -16,10 +16,10 @@ const refusals = {
   retryAfterMs: 5000,
 }
 
-/** What a call waits for. */
+/** The commands that a call waits for. */
 type Wait = Pick<WantedCommands, 'tenant' | 'serviceName' | 'exceptIds'>
 
-/** The calls of this process that wait for commands. However many wait, they cost two statements a second. */
+/** The calls of this process that wait for commands. Any number of them costs two statements a second. */
 export class CommandWaiting {
   readonly #waiting = new Map<Wakeup, Wait>()
   readonly #slots = new Slots(limits, refusals)
@@ -33,19 +33,21 @@ export class CommandWaiting {
     this.#logger = logger
   }
 
-  /** Whether this process stops, so that nobody should wait any more. */
+  /** Whether this process is stopping, so that no call should wait. */
   get isClosed(): boolean {
     return this.#isClosed
   }
 
-  /** Counts a call that may wait. @returns uncounts it @throws DomainError rate-limited | unavailable */
+  /**
+   * Counts a waiting call. @returns a function that ends the count @throws DomainError rate-limited |
+   * unavailable
+   */
   enter(sender: string): () => void {
     return this.#slots.takeAtOnce({ sender })
   }
 
   /**
-   * Resolves when there may be a wanted command for a service, the time is over, the signal aborts, or this
-   * process stops.
+   * Resolves when a wanted command may exist, on timeout, when the signal aborts, or when this process stops.
    */
   async wait(wanted: Wait, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) return
@@ -68,7 +70,7 @@ export class CommandWaiting {
       if (idsOf.get(keyOf(wanted))?.some((id) => !wanted.exceptIds.has(id))) wakeup.wake()
   }
 
-  /** Ends every wait, also those that begin later. */
+  /** Ends every current and future wait. */
   close(): void {
     this.#isClosed = true
     for (const wakeup of this.#waiting.keys()) wakeup.wake()

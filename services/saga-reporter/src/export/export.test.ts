@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { csvLine } from './export.js'
 
 describe('a line of CSV', () => {
-  it('quotes what would end a cell or a line', () => {
+  it('quotes characters that would end a cell or a line', () => {
     expect(csvLine(['a', 'b,c', 'd"e', 'f\ng', ''])).toBe('a,"b,c","d""e","f\ng",\r\n')
   })
 
-  it('writes times in ISO 8601, nothing for null, and numbers and booleans as they are', () => {
+  it('writes times in ISO 8601, null as empty, and numbers and booleans unchanged', () => {
     expect(csvLine([new Date(0), null, undefined, 12, true])).toBe('1970-01-01T00:00:00.000Z,,,12,true\r\n')
   })
 
@@ -18,7 +18,7 @@ describe('a line of CSV', () => {
     },
   )
 
-  it('gives every text back, but for the apostrophe in front of a formula', () => {
+  it('preserves every text, except for the apostrophe before a formula', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1 }), (cells) => {
         const shown = cells.map((cell) => (/^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell))
@@ -28,7 +28,7 @@ describe('a line of CSV', () => {
   })
 })
 
-/** Cells of one line, by the letter of the RFC. */
+/** Parses the cells of one line strictly by the RFC. */
 function parse(line: string): string[] {
   const cells: string[] = []
   for (let rest = line; rest !== ''; ) {

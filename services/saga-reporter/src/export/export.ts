@@ -4,12 +4,12 @@ import { presentSaga } from '../shapes/saga.js'
 import type { SagaSearch } from '../shapes/search.js'
 import { walkSagas } from './store.js'
 
-/** The first characters of formulas in spreadsheets, also in their full-width forms. */
+/** Matches the first characters of spreadsheet formulas, also in their full-width forms. */
 const formulaStart = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/
 
 /**
- * One line of CSV (RFC 4180). Texts come from reporters: a text that a spreadsheet would evaluate gets an
- * apostrophe in front, which it shows as text.
+ * Returns one line of CSV (RFC 4180). Texts come from reporters: a text that a spreadsheet would evaluate
+ * gets a leading apostrophe, which makes it plain text.
  */
 export const csvLine = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
@@ -30,7 +30,7 @@ interface SagaFormat {
   contentType: string
   /** Text before the first saga. */
   head: string
-  /** The text of some sagas, complete lines. */
+  /** Returns complete lines for some sagas. */
   write: (sagas: SagaView[]) => string
 }
 
@@ -53,7 +53,7 @@ const csvColumns = [
   'duration_ms',
 ] as const
 
-/** The items of a list share one cell, separated by spaces. */
+/** Returns the cells of a saga. The items of a list share one cell, separated by spaces. */
 function csvCells(saga: SagaView): unknown[] {
   const presented = {
     ...presentSaga(saga),
@@ -66,7 +66,7 @@ function csvCells(saga: SagaView): unknown[] {
 
 const flagNames = ({ flags }: SagaView) => [...new Set(flags.map(({ kind }) => kind))].join(' ')
 
-/** How sagas are written to a file. */
+/** The file formats of exported sagas. */
 const sagaFormats: Record<(typeof exportFormats)[number], SagaFormat> = {
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',

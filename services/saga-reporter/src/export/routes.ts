@@ -38,7 +38,7 @@ const downloadSagas = (database: Pooled) =>
     },
   })
 
-/** Sends each text once the client has read the one before, until the client disconnects. */
+/** Sends each text once the client has read the previous one, until the client disconnects. */
 async function send(
   call: Call,
   { contentType, name }: { contentType: string; name: string },
@@ -59,7 +59,7 @@ async function send(
   try {
     await pipeline(Readable.from(texts, { objectMode: true, highWaterMark: 1 }), response)
   } catch (error) {
-    // The connection is closed early, so that the client does not take a part for the whole file.
+    // The connection is closed early, so that the client does not mistake a part for the whole file.
     if (!hasLeft(error)) call.logger.error({ err: error }, 'an export failed before its end')
   }
 }

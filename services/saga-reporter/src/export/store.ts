@@ -15,15 +15,15 @@ import {
 } from '../search/store.js'
 import type { SagaPosition, SagaSearch } from '../shapes/search.js'
 
-/** Rows that one step reads, matching or not, so that no step takes long when few sagas match. */
+/** Rows that one step reads, matching or not, so that a step is fast even when few sagas match. */
 const stepRows = 2000
 
 const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
 /**
- * Every saga of a search, the newest first, in batches. Between two batches it holds neither a connection nor
- * a snapshot, so a slow reader costs the database nothing. Sagas that are created later are newer, and are
- * not read.
+ * Yields every saga of a search in batches, newest first. It holds neither a connection nor a snapshot
+ * between batches, so a slow reader costs the database nothing. Sagas that are created later are newer, and
+ * are not read.
  */
 export async function* walkSagas(database: Pooled, search: SagaSearch): AsyncGenerator<SagaView[]> {
   let after: SagaPosition | null = null
@@ -36,7 +36,7 @@ export async function* walkSagas(database: Pooled, search: SagaSearch): AsyncGen
   }
 }
 
-/** The position at which the next step ends; null when fewer rows are left than one step has. */
+/** Returns the position at which the next step ends; null when fewer rows are left than one step has. */
 async function findStepEnd(database: Pooled, search: SagaSearch, after: SagaPosition | null) {
   const parameters = new SqlParameters()
   const { table, id, where } = walked(search, parameters)
@@ -52,7 +52,7 @@ async function findStepEnd(database: Pooled, search: SagaSearch, after: SagaPosi
   return end ?? null
 }
 
-/** The rows that are counted for a step: the rows of one index, all or some of which match the search. */
+/** Returns the rows that count for a step: the rows of one index, all or some of which match the search. */
 function walked(
   search: SagaSearch,
   parameters: SqlParameters,

@@ -6,7 +6,7 @@ import { toServiceError } from './errors.js'
 
 const page = readFileSync(new URL('../../../../docs/errors.md', import.meta.url), 'utf8')
 
-/** Kind and status of each row of the table below `## gRPC`. */
+/** Returns kind and status of each row of the table below `## gRPC`. */
 const rows = (page.split('\n## gRPC\n')[1]?.split('\n## ')[0] ?? '')
   .split('\n')
   .filter((line) => line.startsWith('| '))
@@ -14,7 +14,7 @@ const rows = (page.split('\n## gRPC\n')[1]?.split('\n## ')[0] ?? '')
   .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
   .map(([, kind = '', code = '']) => ({ kind, code }))
 
-/** A failure without a kind: a defect, and a deadline that has passed. */
+/** Stands for a failure without a kind: a defect, or an exceeded deadline. */
 const without = '–'
 
 const kinds: Record<ErrorKind, true> = {
@@ -37,12 +37,12 @@ const kinds: Record<ErrorKind, true> = {
 }
 
 describe('the table of gRPC statuses in docs/errors.md', () => {
-  it('has every kind of refusal once', () => {
+  it('contains every kind of refusal once', () => {
     const documented = rows.map(({ kind }) => kind).filter((kind) => kind !== without)
     expect(documented.sort()).toEqual(Object.keys(kinds).sort())
   })
 
-  it('has what fails without a kind', () => {
+  it('contains the failures without a kind', () => {
     const codes = rows.filter(({ kind }) => kind === without).map(({ code }) => code)
     expect(codes).toEqual(['DEADLINE_EXCEEDED', 'INTERNAL'])
     expect(status[toServiceError(new Error('anything')).code]).toBe('INTERNAL')

@@ -22,15 +22,18 @@ const codeOf: Record<ErrorKind, status> = {
   'insufficient-storage': status.UNAVAILABLE,
 }
 
-/** Failures after which the same call may succeed later. A message that is too large stays too large. */
+/**
+ * Failures after which the same call may succeed later. A message that is too large stays too large, so its
+ * failure is not among them.
+ */
 const retried: readonly ErrorKind[] = ['rate-limited', 'unavailable']
 
-/** How long a caller is asked to wait when the failure itself does not say. */
+/** Default delay after which callers are asked to retry. */
 const retryAfterMsDefault = 1000
 
 /**
- * The one table from failures to gRPC statuses. An unexpected failure shows nothing of its text. A status
- * after which the caller may try again says when, as `google.rpc.RetryInfo` in `grpc-status-details-bin`.
+ * Maps every failure to its gRPC status. The text of an unexpected failure is never sent. A status that
+ * permits a retry contains its delay, as `google.rpc.RetryInfo` in `grpc-status-details-bin`.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (!(error instanceof DomainError)) return serviceError(status.INTERNAL, 'internal error')
@@ -43,7 +46,7 @@ export function toServiceError(error: unknown): ServiceError {
   return failure
 }
 
-/** A `google.rpc.Status` that says how long to wait before trying again. */
+/** Encodes a `google.rpc.Status` with the delay before a retry. */
 function encodeRetryInfo(code: status, message: string, retryAfterMs: number): Buffer {
   const milliseconds = Math.max(0, Math.ceil(retryAfterMs))
   const retryDelay = {
@@ -55,7 +58,7 @@ function encodeRetryInfo(code: status, message: string, retryAfterMs: number): B
   return Buffer.from(Status.encode({ code, message, details: [{ typeUrl, value }] }).finish())
 }
 
-/** The status of a call whose deadline has passed. */
+/** Returns the status of a call that has exceeded its deadline. */
 export const pastDeadline = (): ServiceError => serviceError(status.DEADLINE_EXCEEDED, 'Deadline exceeded')
 
 function detailsOf({ kind, detail, message }: DomainError): string {
@@ -65,7 +68,7 @@ function detailsOf({ kind, detail, message }: DomainError): string {
 }
 
 function serviceError(code: status, details: string): ServiceError {
-  // The library cannot encode half of a surrogate pair; as UTF-8 it becomes U+FFFD.
+  // The library cannot encode half of a surrogate pair; the conversion to UTF-8 replaces it by U+FFFD.
   const wellFormed = Buffer.from(details).toString()
   return Object.assign(new Error(wellFormed), { code, details: wellFormed, metadata: new Metadata() })
 }

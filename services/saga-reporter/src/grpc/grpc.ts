@@ -18,28 +18,28 @@ import { pastDeadline, toServiceError } from './errors.js'
 /** A call whose headers have arrived. */
 export interface ArrivedCall {
   metadata: Metadata
-  /** Keys whose values the library cannot read, and which are missing in the metadata. */
+  /** Keys whose values the library could not read and has dropped. */
   droppedKeys: readonly string[]
-  /** Of the caller, which may be behind a proxy. */
+  /** Address of the caller, which may be behind a proxy. */
   address: string
   getAuthContext: ServerInterceptingCall['getAuthContext']
 }
 
 export interface GrpcService {
-  /** Full name, as health and reflection show it, e.g. `svc.Sagas.Server.Grpc.Saga`. */
+  /** Full name, as health and reflection list it, e.g. `svc.Sagas.Server.Grpc.Saga`. */
   name: string
   definition: ServiceDefinition
-  /** Methods made by {@link unary} and {@link serverStream}. */
+  /** Methods that {@link unary} and {@link serverStream} make. */
   implementation: UntypedServiceImplementation
   /**
-   * Admits each call when its headers arrive, before its message is read. The method gets what it gives.
+   * Admits each call when its headers arrive, before its message is read. The method receives the result.
    *
    * @throws DomainError when the call is refused
    */
   admit: (call: ArrivedCall) => unknown
 }
 
-/** The message of an admitted call, with what `admit` gave. */
+/** The message of an admitted call, with the result of `admit`. */
 export interface AdmittedMessage<Message = unknown, Admitted = unknown> {
   message: Message
   admitted: Admitted
@@ -49,15 +49,16 @@ type UnaryCall = Omit<ServerUnaryCall<unknown, unknown>, 'request'>
 type StreamCall<Response> = Omit<ServerWritableStream<unknown, Response>, 'request'>
 
 /**
- * The library types the request as the message alone; the interceptor has put what `admit` gave beside it.
+ * Returns the message with the result of `admit`, which the interceptor has put beside it. The library types
+ * the request as the message alone.
  */
 const admittedOf = <Message, Admitted>({ request }: { request: Message }) =>
   request as unknown as AdmittedMessage<Message, Admitted>
 
 /**
- * Makes a gRPC method of an async function. An error that it throws becomes the status of the error table; an
- * unexpected failure is logged here, exactly once, with its cause. Work that was abandoned because the caller
- * no longer waits is no failure.
+ * Makes a gRPC method of an async function. Its errors become the statuses of the error table; an unexpected
+ * failure is logged here, exactly once, with its cause. Work that was abandoned because the caller no longer
+ * waits is not a failure.
  */
 export function unary<Request, Response, Admitted = unknown>(
   handle: (request: Request, call: UnaryCall, admitted: Admitted) => Promise<Response>,
@@ -80,10 +81,10 @@ export function unary<Request, Response, Admitted = unknown>(
 }
 
 /**
- * The messages of a streaming method.
+ * Yields the messages of a streaming method.
  *
- * @param signal aborts when the call has ended; the generator should then end soon, and no message that it
- *   still yields is sent.
+ * @param signal aborts when the call has ended; the generator should then end soon, and its further messages
+ *   are not sent
  */
 export type StreamMessages<Request, Response, Admitted = unknown> = (
   request: Request,
@@ -93,9 +94,9 @@ export type StreamMessages<Request, Response, Admitted = unknown> = (
 ) => AsyncIterable<Response>
 
 /**
- * Makes a server-streaming gRPC method of an async generator. It is asked for the next message only when the
- * connection takes more, so a slow reader costs no memory here. An error that it throws becomes the status of
- * the error table; an unexpected failure is logged here, exactly once, with its cause.
+ * Makes a server-streaming gRPC method of an async generator. The next message is requested only when the
+ * connection accepts more, so a slow reader costs no memory here. Its errors become the statuses of the error
+ * table; an unexpected failure is logged here, exactly once, with its cause.
  */
 export function serverStream<Request, Response, Admitted = unknown>(
   messages: StreamMessages<Request, Response, Admitted>,
@@ -124,12 +125,12 @@ async function send<Response>(
 ): Promise<void> {
   for await (const message of messages) {
     if (signal.aborted) return
-    // A connection that is gone never drains: waiting for it ends with the signal.
+    // A closed connection never drains; the signal ends the wait.
     if (!call.write(message)) await once(call, 'drain', { signal })
   }
 }
 
-/** Replaces a request that is larger than its service accepts, for the interceptor to refuse. */
+/** Stands for a request that exceeds the limit of its service, so that the interceptor refuses it. */
 export class OversizedRequest {
   readonly bytesMax: number
 
@@ -138,7 +139,7 @@ export class OversizedRequest {
   }
 }
 
-/** The same service, with a smaller limit of requests. The limit of the server is that of reported events. */
+/** Returns the service with a smaller limit of requests. The server's limit is made for reported events. */
 export function limitRequests(definition: ServiceDefinition, bytesMax: number): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [
@@ -152,44 +153,47 @@ export function limitRequests(definition: ServiceDefinition, bytesMax: number): 
   )
 }
 
-/** The part of a call that says whether somebody still waits for its answer. */
+/** The part of a call that shows whether its caller still waits. */
 interface AwaitedCall {
   cancelled: boolean
   getDeadline(): Date | number
 }
 
-/** The timer with which @grpc/grpc-js ends a call may fire this much before the clock shows its deadline. */
+/** The timer with which @grpc/grpc-js ends a call may fire this much before its deadline. */
 const timerEarlyMs = 1
 
-/** Whether the caller has stopped waiting because the deadline that it named has passed. */
+/** Returns whether the deadline of the caller has passed, so that it no longer waits. */
 export const isPastDeadline = (call: Pick<AwaitedCall, 'getDeadline'>, nowMs: number): boolean =>
   nowMs >= Number(call.getDeadline()) - timerEarlyMs
 
-/** Whether the caller no longer waits for the answer: the call was cancelled, or its deadline has passed. */
+/**
+ * Returns whether the caller no longer waits for the answer: the call was cancelled, or its deadline has
+ * passed.
+ */
 export const isAbandoned = (call: AwaitedCall, nowMs: number): boolean =>
   call.cancelled || isPastDeadline(call, nowMs)
 
 /**
- * The status of a call that failed. Once its deadline has passed that is DEADLINE_EXCEEDED, whatever failed:
- * work that was abandoned because its caller no longer waits must not be answered with a status that asks for
- * a retry.
+ * Returns the status of a failed call. After its deadline, the status is DEADLINE_EXCEEDED whatever failed,
+ * because abandoned work must not be answered with a status that asks for a retry.
  */
 export const failureOf = (error: unknown, call: Pick<AwaitedCall, 'getDeadline'>): ServiceError =>
   isPastDeadline(call, Date.now()) ? pastDeadline() : toServiceError(error)
 
-/** A failure of the database as the refusal that callers see. */
+/** Turns a database failure into the refusal that callers see. */
 const known = (error: unknown): unknown =>
   isDatabaseUnavailable(error) ? unavailable('the database does not answer', { cause: error }) : error
 
 /**
- * Whether an error is a refusal by a rule, which is not logged as an error, and not the failure of a
+ * Returns whether an error is a refusal by a rule, which is not logged as an error, and not a failed
  * dependency.
  */
 export const isExpected = (error: unknown): boolean =>
   error instanceof DomainError && error.kind !== 'unavailable'
 
 /**
- * An error with a cause is the failure of a dependency. It is logged also when the caller no longer waits.
+ * Returns whether an abandoned call explains the error. An error with a cause is a failed dependency, which
+ * is logged even when the caller no longer waits.
  */
 const isGivenUp = (error: unknown, call: AwaitedCall): error is DomainError =>
   error instanceof DomainError &&

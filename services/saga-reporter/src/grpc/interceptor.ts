@@ -26,9 +26,9 @@ type Responder = NonNullable<ConstructorParameters<typeof ServerInterceptingCall
 
 export interface InterceptorOptions {
   services: readonly GrpcService[]
-  /** Refuses what no call may have, whatever its method. */
+  /** Refuses calls for reasons that do not depend on the method. */
   checkArrived: (call: ArrivedCall) => void
-  /** The address of a caller; `peer` is `host:port` of the other end of the connection. */
+  /** Returns the address of a caller; `peer` is `host:port` of the other end of the connection. */
   addressOf: (metadata: ArrivedCall['metadata'], peer: string) => string
   messageSlots: MessageSlots
   logger: Logger
@@ -37,18 +37,15 @@ export interface InterceptorOptions {
 
 export interface Interceptor {
   interceptor: ServerInterceptor
-  /**
-   * Ends every stream with UNAVAILABLE, also streams that begin later; their clients connect to another
-   * replica.
-   */
+  /** Ends every current and future stream with UNAVAILABLE, so that clients connect to another replica. */
   endStreams: () => void
 }
 
 /**
- * What happens to every call besides its method. It is admitted when its headers arrive: a refused call is
- * answered before its message is read; the message of an admitted one is read once there is a slot for it,
- * and reaches the method with what `admit` gave. Every call is counted and timed by method and status code,
- * and one that does not end with OK is logged, without its payload.
+ * Creates the interceptor for every call. It admits a call when its headers arrive: a refused call is
+ * answered before its message is read; the message of an admitted call is read once there is a slot for it,
+ * and reaches the method with the result of `admit`. Every call is counted and timed by method and status
+ * code, and a call that does not end with OK is logged, without its payload.
  */
 export function createInterceptor(options: InterceptorOptions): Interceptor {
   const { checkArrived, addressOf, messageSlots, logger } = options
@@ -69,7 +66,7 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
     let isWhole = false
 
     const admitArrived = async (metadata: ArrivedCall['metadata']) => {
-      // The library lets a call through whose deadline has passed on arrival, and ends it a moment later.
+      // The library lets a call pass whose deadline has passed on arrival, and ends it a moment later.
       if (isPastDeadline(call, Date.now())) throw unavailable('nobody waits for the answer')
       const address = addressOf(metadata, peer)
       const arrived = { metadata, droppedKeys, address, getAuthContext: () => call.getAuthContext() }
@@ -113,10 +110,7 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
   return { interceptor, endStreams: ends.endStreams }
 }
 
-/**
- * The ends of calls: each is counted once, and the calls under way whose answers are streams can be ended
- * together.
- */
+/** Follows calls to their ends: each call is counted once, and all current streams can be ended together. */
 function createEnds(options: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
   const observe = createObserve(options)
   const streams = new Set<() => void>()
@@ -124,7 +118,7 @@ function createEnds(options: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
 
   function follow({ path, responseStream }: { path: string; responseStream: boolean }, call: NextCall) {
     const count = observe(path)
-    /** A status was sent, or the caller has gone. */
+    /** Set when a status was sent, or the caller has disconnected. */
     let isOver = false
     const over = (code: string) => {
       if (isOver) return false
@@ -143,8 +137,8 @@ function createEnds(options: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
       streams.add(endStream)
       if (areEnding) setImmediate(endStream)
     }
-    // A method may still send messages after its stream was ended, for which the library would reset the
-    // stream.
+    // A method may still send messages after its stream was ended, but the library would reset the stream
+    // then.
     const passUnlessCut = <Part>(part: Part, next: (part: Part) => void) => {
       if (!(responseStream && isOver)) next(part)
     }
@@ -155,9 +149,7 @@ function createEnds(options: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
         if (over(nameOf(result)) || !responseStream) next(result)
       },
     }
-    /**
-     * The library calls this at the end of every call, also when it ends a call whose deadline has passed.
-     */
+    /** The library calls this at the end of every call, including one whose deadline has passed. */
     const onCancel = () => over(isPastDeadline(call, Date.now()) ? 'DEADLINE_EXCEEDED' : 'CANCELLED')
     return { end, onCancel, isOver: () => isOver, responder }
   }
@@ -175,8 +167,8 @@ const nameOf = ({ code }: Status): string => status[code ?? status.UNKNOWN] ?? '
 const unobserved = ['/grpc.health.v1.Health/', '/grpc.reflection.']
 
 /**
- * Begins to time a call; the result is called with its status code. Only methods that are served come here,
- * so the labels are few.
+ * Starts timing a call; call the result with the status code. Only known methods get here, so there are few
+ * labels.
  */
 function createObserve({ logger, metrics }: Pick<InterceptorOptions, 'logger' | 'metrics'>) {
   const shared = { labelNames: ['method', 'code'] as const, registers: [metrics.registry] }
@@ -205,7 +197,7 @@ function createObserve({ logger, metrics }: Pick<InterceptorOptions, 'logger' | 
 }
 
 /**
- * The beginning of the line that the library logs when it drops metadata; the value follows, which may be a
+ * Matches the beginning of the library's log line about dropped metadata. The value that follows may be a
  * token.
  */
 const droppedEntry = /^Failed to add metadata entry ([0-9a-z_.-]+):/
@@ -213,8 +205,8 @@ const droppedEntry = /^Failed to add metadata entry ([0-9a-z_.-]+):/
 const dropped = new Set<string>()
 
 /**
- * Follows the log of the library, and writes nothing of it. The library drops metadata beyond printable ASCII
- * and says so in its log alone: right before it creates the call, with nothing in between.
+ * Reads the library's log and prints nothing of it. The library drops metadata beyond printable ASCII and
+ * only logs it, immediately before it creates the call.
  */
 export function followDroppedKeys(): void {
   setLogger({
@@ -228,7 +220,7 @@ export function followDroppedKeys(): void {
 
 const none: readonly string[] = []
 
-/** The keys that the library has dropped of a call, to be asked for when the call is created. */
+/** Returns the keys that the library has dropped from a call. Call it when the call is created. */
 function takeDroppedKeys(): readonly string[] {
   if (dropped.size === 0) return none
   const keys = [...dropped]

@@ -16,24 +16,24 @@ export interface ListenOptions {
   host: string
   /** 0: any free port. */
   port: number
-  /** Certificates; without them, connections are not encrypted. */
+  /** Certificates. Unset: connections are not encrypted. */
   tls?: TlsOptions
-  /** Given each connection; with certificates, each whose client chose HTTP/2. */
+  /** Receives each connection; with certificates, each connection whose client chose HTTP/2. */
   onConnection: (socket: Socket) => void
 }
 
 export interface Listener {
   port: number
-  /** New connections use these certificates. */
+  /** Makes new connections use these certificates. */
   renew: (tls: TlsOptions) => void
-  /** Accepts no new connections; open connections stay. */
+  /** Refuses new connections; open ones stay. */
   close: () => void
 }
 
 /**
  * Listens on every address of a host.
  *
- * @throws Error when none of them can be listened on
+ * @throws Error when it can listen on none of them
  */
 export async function listen({ host, port, tls, onConnection }: ListenOptions): Promise<Listener> {
   const addresses = await lookup(host.replace(/^\[(.*)\]$/, '$1'), { all: true })
@@ -72,12 +72,13 @@ function createHttp2OverTls(tls: TlsOptions, onConnection: (socket: Socket) => v
   return server
 }
 
-/** Files in PEM. They are read again when they change, so certificates are renewed without a restart. */
+/** PEM files. They are read again when they change, so certificates are renewed without a restart. */
 export interface TlsFiles {
   certFile: string
   keyFile: string
   /**
-   * Authorities that sign clients' certificates; with it, a client without such a certificate cannot connect.
+   * Authorities that sign clients' certificates. When set, a client without such a certificate cannot
+   * connect.
    */
   clientCaFile?: string
 }
@@ -85,9 +86,9 @@ export interface TlsFiles {
 const refreshMs = 1000
 
 /**
- * What a server needs to use certificates.
+ * Reads the TLS options of a server.
  *
- * @throws Error when the files cannot be read or do not fit
+ * @throws Error when the files cannot be read or do not match
  */
 export function readTls(files: TlsFiles): TlsOptions {
   const hasClientCa = files.clientCaFile !== undefined
@@ -100,8 +101,8 @@ export function readTls(files: TlsFiles): TlsOptions {
 }
 
 /**
- * Reads files again when they change; the returned function stops that. Files are polled, not watched:
- * mounted secrets are replaced by renaming folders, which file watchers miss. A set that does not fit (a new
+ * Reads files again when they change, until the returned function is called. Files are polled, not watched,
+ * because mounted secrets are replaced by renaming folders, which file watchers miss. An invalid set (a new
  * certificate beside the old key, half a file) is logged and the last valid one stays in use; open
  * connections keep their certificate.
  */
@@ -129,7 +130,8 @@ function readContext({ certFile, keyFile, clientCaFile }: TlsFiles): SecureConte
     key: readFileSync(keyFile),
     ...(clientCaFile !== undefined && { ca: readFileSync(clientCaFile) }),
   }
-  // Throws when the key does not belong to the certificate, before a server uses it and refuses every client.
+  // This throws when the key does not belong to the certificate, before a server uses it and refuses every
+  // client.
   createSecureContext(context)
   return context
 }

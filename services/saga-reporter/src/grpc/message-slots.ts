@@ -2,21 +2,21 @@ import type { Socket } from 'node:net'
 import { Slots } from '@switchyard/service-kit/slots'
 
 /**
- * Calls whose messages may be read at the same time: a message has up to 4 MiB, so they hold 256 MiB at most.
+ * Most calls whose messages are read at the same time. A message has up to 4 MiB, so together they hold at
+ * most 256 MiB.
  */
 const slotsMax = 64
 /**
- * The part of them that only connections without a slot can take, so that busy connections do not block new
- * ones.
+ * The share that is reserved for connections without a slot, so that busy connections do not block new ones.
  */
 const keptPart = 0.25
-/** Slots that the calls of one connection may take. */
+/** Most slots that the calls of one connection may hold. */
 const slotsPerConnectionMax = 16
 /** Interval of the checks for stalled connections while calls wait for a slot. */
 const checkEveryMs = 500
-/** A connection that has sent nothing between this number of checks in a row counts as stalled. */
+/** Number of consecutive checks without new bytes after which a connection counts as stalled. */
 const silentChecksMax = 3
-/** How long a message may take to arrive while calls wait for a slot. */
+/** Longest time in which a message may arrive while calls wait for a slot. */
 const arrivalMsMax = 30_000
 
 /** The permission to read the message of one call. */
@@ -24,15 +24,15 @@ export interface MessageSlot {
   /** Frees the slot: the message is complete, or the call ended before its message was read. */
   leave(): void
   /**
-   * The call is answered before its message is complete. The library keeps its bytes until the stream is
-   * closed.
+   * Marks the call as answered before its message is complete. The library keeps its bytes until the stream
+   * is closed.
    */
   abandon(): void
 }
 
-/** A call, from the moment it waits for a slot until it has left it. */
+/** A call, from its wait for a slot until it leaves the slot. */
 interface Reader {
-  /** Whether its stream is closed, so that the bytes of its message are freed. */
+  /** Whether its stream is closed, which frees the bytes of its message. */
   isClosed: () => boolean
   sinceMs: number
   leave: () => void
@@ -43,15 +43,15 @@ interface Connection {
   waiting: Set<Reader>
   reading: Set<Reader>
   abandoned: Set<Reader>
-  /** Bytes received at the last check, and the number of checks in a row without new bytes. */
+  /** Bytes received at the last check, and the number of consecutive checks without new bytes. */
   bytesSeen: number
   silentChecks: number
 }
 
 /**
- * Bounds the memory of unfinished messages. Calls of the connection with the fewest slots go first. While
- * calls wait and no slot is free, connections are closed that hold slots and send nothing, or whose messages
- * take too long. While a connection waits for its first slot, the connection with the most slots is closed.
+ * Limits the memory of incomplete messages. Calls of the connection with the fewest slots go first. While
+ * calls wait and no slot is free, it closes connections that hold slots and send nothing, or whose messages
+ * take too long. While a connection waits for its first slot, it closes the connection with the most slots.
  */
 export class MessageSlots {
   readonly #slots = new Slots(
@@ -59,7 +59,7 @@ export class MessageSlots {
       total: slotsMax,
       perSender: slotsPerConnectionMax,
       kept: keptPart,
-      // A call waits until it ends: its deadline, or the closing of its connection, is the limit.
+      // A call may wait until its deadline, or until its connection is closed.
       waitMs: Number.POSITIVE_INFINITY,
     },
     { sender: 'too many messages of this connection', everybody: 'too many messages', retryAfterMs: 1000 },
@@ -87,7 +87,7 @@ export class MessageSlots {
   }
 
   /**
-   * Reads the message of a call, at once or when there is a slot.
+   * Reads the message of a call as soon as there is a slot.
    *
    * @param peer the call's `host:port`
    * @param startReading called once there is a slot
@@ -95,7 +95,7 @@ export class MessageSlots {
    */
   enter(peer: string, startReading: () => void, isClosed: () => boolean): MessageSlot {
     const connection = this.#connections.get(peer)
-    // The connection has been closed, and its calls have ended.
+    // The connection is closed, so its calls have ended.
     if (!connection) return { leave: () => {}, abandon: () => {} }
     const { waiting, reading, abandoned } = connection
     let giveUp: () => void = () => {}
@@ -131,12 +131,12 @@ export class MessageSlots {
     }
   }
 
-  /** Takes a slot as soon as there is one, unless the call leaves before. */
+  /** Takes a slot as soon as there is one, unless the call leaves earlier. */
   #wait(peer: string, left: AbortSignal, onTaken: (giveBack: () => void) => void): void {
     this.#slots.take({ sender: peer }, left).then(
       (giveBack) => (left.aborted ? giveBack() : onTaken(giveBack)),
       () => {
-        // The call has left before there was a slot.
+        // The call has left before it got a slot.
       },
     )
     this.#checkLater()
@@ -168,7 +168,7 @@ export class MessageSlots {
     if (most && slotsOf(most) > 1) most.socket.destroy()
   }
 
-  /** Whether a connection has waited for its first slot for longer than one interval. */
+  /** Returns whether a connection has waited for its first slot for longer than one interval. */
   #isAnyWithoutSlot(): boolean {
     const nowMs = performance.now()
     return [...this.#connections.values()].some((connection) => {
@@ -178,14 +178,14 @@ export class MessageSlots {
   }
 }
 
-/** No event reports that the stream of an abandoned call is closed. */
+/** Frees the slots of abandoned calls whose stream is closed, because no event reports that. */
 function freeClosed({ abandoned }: Connection): void {
   for (const reader of abandoned) if (reader.isClosed()) reader.leave()
 }
 
 const slotsOf = ({ reading, abandoned }: Connection): number => reading.size + abandoned.size
 
-/** Whether a connection holds slots without getting its messages through. */
+/** Returns whether a connection holds slots without completing its messages. */
 function isStalled({ reading, abandoned, silentChecks }: Connection): boolean {
   if (abandoned.size > 0) return true
   if (silentChecks >= silentChecksMax) return reading.size > 0

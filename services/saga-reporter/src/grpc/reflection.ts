@@ -6,7 +6,7 @@ import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
 import { protoPath as healthProto } from 'grpc-health-check'
 
-/** A service that is served under a second name, in another package. */
+/** A service that is also served under a second name, in another package. */
 export interface ServiceAlias {
   /** The file that declares the service, e.g. `saga.proto`. */
   file: string
@@ -15,11 +15,11 @@ export interface ServiceAlias {
 }
 
 /**
- * Reflection, v1 and v1alpha, of everything that is served: the given files as they were compiled, aliases,
- * health, and reflection itself. The library's own loader would make one file of those that share a package
- * and drop what they import, which strict clients refuse, so it loads only files that import nothing.
+ * Creates reflection, v1 and v1alpha, of all services: the given files as compiled, aliases, health, and
+ * reflection itself. The library's own loader would merge files of one package and drop their imports, which
+ * strict clients refuse, so it loads only files without imports.
  *
- * @param descriptorSet a serialized `google.protobuf.FileDescriptorSet` that holds all that its files import
+ * @param descriptorSet a serialized `google.protobuf.FileDescriptorSet` with all imports of its files
  */
 export function createReflection(
   descriptorSet: Uint8Array,

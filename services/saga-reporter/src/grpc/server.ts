@@ -19,7 +19,7 @@ export interface GrpcServerOptions extends Pick<InterceptorOptions, 'checkArrive
   services: GrpcService[]
   /** Serialized FileDescriptorSet of the services, for reflection. */
   descriptorSet: Uint8Array
-  /** Services of those files that are served under a second name too. */
+  /** Services that are also served under a second name. */
   aliases: readonly ServiceAlias[]
   health: Health
   logger: Logger
@@ -27,27 +27,28 @@ export interface GrpcServerOptions extends Pick<InterceptorOptions, 'checkArrive
   /** Certificates. Unset: no TLS, for a gateway that adds it. */
   tls?: TlsFiles | undefined
   /**
-   * The age at which a connection is closed gracefully. Its client connects again, perhaps to a new replica,
-   * and gets the newest certificate. Calls under way then have `connectionAgeGraceMs` to finish.
+   * Age at which a connection is closed gracefully. Its client connects again, perhaps to a new replica, and
+   * receives the newest certificate. Current calls then have `connectionAgeGraceMs` to finish.
    */
   connectionAgeMsMax?: number
   connectionAgeGraceMs?: number
-  /** How long a connection may be open without a call. */
+  /** Longest time for which a connection may be open without a call. */
   connectionIdleMsMax?: number
-  /** How often readiness is checked and sent to health watchers. */
+  /** Interval at which readiness is checked and sent to health watchers. */
   healthIntervalMs?: number
-  /** Pause between NOT_SERVING and the end of new calls, so that load balancers notice. */
+  /** Time between NOT_SERVING and the refusal of new calls, so that load balancers notice. */
   probePeriodMs?: number
-  /** How long calls under way may take once closing has begun. */
+  /** Longest time for current calls once closing has begun. */
   drainTimeoutMs: number
 }
 
 export interface GrpcServer {
-  /** The port in use, also when 0 was asked for. */
+  /** The actual port, also when 0 was requested. */
   port: number
   /**
-   * NOT_SERVING → a probe period → no new connections, streams end → each connection is closed when its next
-   * call begins, until no call has begun for a while → calls under way finish → all connections are closed.
+   * Closes in steps: NOT_SERVING → a probe period → no new connections, streams end → each connection is
+   * closed when its next call begins, until no call has begun for a while → current calls finish → all
+   * connections are closed.
    */
   close: () => Promise<void>
 }
@@ -57,12 +58,12 @@ const minuteMs = 60_000
 
 const channelOptions = (options: GrpcServerOptions) => ({
   'grpc.max_receive_message_length': 4 * mib,
-  // A call that a client gives up counts until Node has let go of its stream, so there is room for as many
-  // new ones beside the thousand calls that a client may give up at once.
+  // A canceled call counts until Node has released its stream, so there is room for new calls beside a
+  // thousand that a client cancels at once.
   'grpc.max_concurrent_streams': 2048,
-  // In MiB. Beyond it, further calls of a client that does not read its answers are refused.
+  // In MiB. Beyond this limit, further calls of a client that does not read its answers are refused.
   'grpc-node.max_session_memory': 32,
-  // Channelz would count every call once more, for a service that is not served here.
+  // Channelz would count every call again for a service that is not served here.
   'grpc.enable_channelz': 0,
   'grpc.keepalive_time_ms': minuteMs,
   'grpc.keepalive_timeout_ms': 20_000,
@@ -72,9 +73,9 @@ const channelOptions = (options: GrpcServerOptions) => ({
 })
 
 /**
- * Serves gRPC with reflection, and with health for `""` and every service, following readiness.
+ * Serves gRPC with reflection, and with health of `""` and every service, which follows readiness.
  *
- * @throws Error when the address is in use or the certificates do not fit
+ * @throws Error when the address is in use or the certificates are invalid
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   followDroppedKeys()
@@ -87,8 +88,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   createReflection(options.descriptorSet, options.aliases).addToServer(server)
   const health = serveHealth(server, options)
 
-  // The listener is our own, because a connection that blocks the calls of other connections has to be
-  // closed.
+  // This process has its own listener, because it must be able to close a connection that blocks others.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
   const sockets = new Set<Socket>()
   const onConnection = (socket: Socket) => {
@@ -109,7 +109,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       endStreams()
       await closeUsedSessions(listener.port, options.drainTimeoutMs)
       const shutDown = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
-      // Node 24 starts to close the sessions with the server, and the library does not wait for sessions that
+      // Node 24 starts to close the sessions with the server, but the library does not wait for sessions that
       // are closing.
       const closed = [...sockets].map(
         (socket) => new Promise<void>((resolve) => socket.once('close', resolve)),
@@ -129,12 +129,13 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
 interface HealthOptions {
   services: readonly { name: string }[]
   health: Health
-  /** How often readiness is checked and sent to health watchers. */
+  /** Interval at which readiness is checked and sent to health watchers. */
   healthIntervalMs?: number
 }
 
 /**
- * Publishes readiness as the serving status of `""` and of every service; after `stop` it stays NOT_SERVING.
+ * Publishes readiness as the serving status of `""` and of every service; after `stop` the status stays
+ * NOT_SERVING.
  */
 function serveHealth(server: Server, { services, health, healthIntervalMs = 1000 }: HealthOptions) {
   const names = ['', ...services.map(({ name }) => name)]
@@ -163,14 +164,15 @@ function serveHealth(server: Server, { services, health, healthIntervalMs = 1000
 }
 
 /**
- * Node publishes each stream that begins on a server of this process. The library does not show its sessions.
+ * The channel on which Node publishes each stream that begins on a server of this process. The library does
+ * not expose its sessions.
  */
 const channel = 'http2.server.stream.created'
 
 /**
- * Closes each HTTP/2 session of a port when its next call begins, so that GOAWAY does not meet another call
- * in transit, which a proxy may not repeat: a proxy has one call at a time on a connection. Ends when no call
- * has begun for a twentieth of `timeoutMs`, and after `timeoutMs` at the latest.
+ * Closes each HTTP/2 session of a port when its next call begins, so that GOAWAY does not cross another call,
+ * which a proxy may not repeat: a proxy has one call at a time on a connection. Ends when no call has begun
+ * for a twentieth of `timeoutMs`, and after `timeoutMs` at the latest.
  */
 async function closeUsedSessions(port: number, timeoutMs: number): Promise<void> {
   const quietMs = timeoutMs / 20
@@ -186,7 +188,7 @@ async function closeUsedSessions(port: number, timeoutMs: number): Promise<void>
   try {
     while (performance.now() < Math.min(lastCallMs + quietMs, deadlineMs)) {
       await delay(quietMs / 4)
-      // Calls that have arrived are noticed before the time is checked.
+      // The idle turn ensures that calls that have arrived are noticed before the time is checked.
       await waitForIdleTurn(quietMs)
     }
   } finally {

@@ -4,21 +4,22 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { RecentEntries } from './recent-entries.js'
 import type { LogEntry, LogPage } from './store.js'
 
-/** The queries that the feed makes. */
+/** The queries of the feed. */
 export interface FeedSource {
   /**
-   * Visible entries after a position, in their order; those received before `receivedSince` may be left out.
+   * Reads visible entries after a position, in their order; entries received before `receivedSince` may be
+   * left out.
    */
   readTail(wanted: { after: number; receivedSince: Date | null; take: number }): Promise<LogEntry[]>
-  /** The last position that was drawn, whether or not its entry is visible. */
+  /** Reads the last assigned position, whether or not its entry is visible. */
   readLastPosition(): Promise<number>
-  /** The transactions under way that may have drawn positions. */
+  /** Lists current transactions that may have taken positions. */
   readWriters(): Promise<Set<string>>
 }
 
 const entriesKept = 10_000
 const entriesAtOnce = 1000
-/** Polling interval while no notice of new entries arrives. */
+/** Polling interval without notices of new entries. */
 const pollMs = 1000
 /** Pause between two reads, so that a busy log is read in larger pieces. */
 const restMs = 20
@@ -39,9 +40,9 @@ export class SagaFeed {
   readonly #pause = new Wakeup()
   #followers = 0
   #starting: Promise<void> | null = null
-  /** No entry up to this position becomes visible any more: one that is missing stays missing. */
+  /** No entry up to this position becomes visible any more: a missing one stays missing. */
   #completeTo = 0
-  /** Once these transactions have ended, positions up to `upTo` without an entry stay without one. */
+  /** Once these transactions have ended, missing positions up to `upTo` stay missing. */
   #gap: { upTo: number; writers: Set<string> } | null = null
   #newestReceivedMs = Number.NEGATIVE_INFINITY
   #failing = false
@@ -51,18 +52,18 @@ export class SagaFeed {
     this.#logger = logger
   }
 
-  /** Every entry up to this position has been delivered. */
+  /** The position up to which every entry has been delivered. */
   get position(): number {
     return this.#recent.position
   }
 
-  /** Entries after this position are in memory; entries up to it have to be read from the log. */
+  /** The position after which entries are in memory; earlier entries have to be read from the log. */
   get floor(): number {
     return this.#recent.floor
   }
 
   /**
-   * Adds a follower. Resolves once `position` is known, with the function that removes the follower.
+   * Adds a follower. Resolves once `position` is known, with a function that removes the follower.
    *
    * @throws when the database does not answer
    */
@@ -82,12 +83,12 @@ export class SagaFeed {
     return leave
   }
 
-  /** The entries after a position between `floor` and `position`. */
+  /** Returns the entries after a position between `floor` and `position`. */
   after(position: number, take: number): LogPage {
     return this.#recent.after(position, take)
   }
 
-  /** Resolves when `position` has moved, the time is over, or the signal aborts. */
+  /** Resolves when `position` has moved, on timeout, or when the signal aborts. */
   async changed(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const wakeup = new Wakeup()
     this.#waiting.add(wakeup)
@@ -95,7 +96,7 @@ export class SagaFeed {
     this.#waiting.delete(wakeup)
   }
 
-  /** To be called when the log has new entries. */
+  /** Call it when the log has new entries. */
   wake(): void {
     this.#pause.wake()
   }
@@ -137,7 +138,7 @@ export class SagaFeed {
       this.#failing = false
       return isAtEnd
     } catch (error) {
-      // Followers stay connected: they get the entries later.
+      // Followers stay connected and receive the entries later.
       if (!this.#failing) this.#logger.warn({ err: error }, 'the log of sagas cannot be read')
       this.#failing = true
       await delay(pollMs)
@@ -186,8 +187,8 @@ export class SagaFeed {
 }
 
 /**
- * The entries that can be delivered, and the position after them. An entry behind a gap waits, because the
- * missing entry may belong to a transaction that has not committed yet, and followers never read backwards.
+ * Returns the entries that can be delivered, and the position after them. An entry behind a gap waits,
+ * because the missing entry may belong to an uncommitted transaction, and followers never read backwards.
  *
  * @param entries visible entries after `after`, in their order
  * @param completeTo no further entry up to this position becomes visible
@@ -205,7 +206,7 @@ export function deliverablePrefix(
     count += 1
   }
   const ready = entries.slice(0, count)
-  // The entries that are left lie behind a gap, thus after `completeTo`.
+  // The remaining entries are behind a gap, thus after `completeTo`.
   const mayPass = isAll || count < entries.length
   return { ready, position: mayPass ? Math.max(position, completeTo) : position }
 }

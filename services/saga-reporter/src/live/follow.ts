@@ -2,14 +2,14 @@ import type { SagaFeed } from './feed.js'
 import type { LogEntry, LogPage } from './store.js'
 
 /**
- * A part of the log for one client. Without entries it only says up to which position the log has been
+ * A part of the log for one client. Without entries, it only contains the position up to which the log was
  * searched.
  */
 export interface Batch {
   entries: LogEntry[]
   /** The position after which the next part begins. */
   sequence: number
-  /** The requested position is beyond the end of the log. */
+  /** Whether the requested position is beyond the end of the log. */
   reset: boolean
 }
 
@@ -17,7 +17,7 @@ export interface FollowOptions {
   feed: SagaFeed
   /** Reads entries that are older than those in the feed's memory. */
   readPage: (filter: WatchFilter, range: { after: number; upTo: number }) => Promise<LogPage>
-  /** The last position that was drawn. */
+  /** Reads the last assigned position. */
   readLastPosition: () => Promise<number>
   filter: WatchFilter
   /** The position after which to begin; null: new entries only. */
@@ -29,10 +29,10 @@ export interface FollowOptions {
 const entriesAtOnce = 200
 
 /**
- * Yields the entries after a position that pass a filter, each once and in order, until the signal is
- * aborted. The first part comes at once, and at least one part with each heartbeat. A client that lags behind
- * the feed reads the log page by page, as fast as the client consumes the pages; pages that it has not
- * requested are not kept in memory.
+ * Yields the entries after a position that pass a filter, each once and in order, until the signal aborts.
+ * The first part comes at once, and at least one part with each heartbeat. A client that lags behind the feed
+ * reads the log page by page, as fast as it consumes the pages; pages are not kept in memory before it
+ * requests them.
  */
 export async function* follow(options: FollowOptions): AsyncGenerator<Batch> {
   const { feed, filter, signal, heartbeatMs } = options
@@ -57,7 +57,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Batch> {
   }
 }
 
-/** The next part of the log; null when there are no new entries. */
+/** Reads the next part of the log; null when there are no new entries. */
 async function nextPage(
   { feed, readPage, filter }: FollowOptions,
   position: number,
@@ -70,18 +70,18 @@ async function nextPage(
 async function startOf({ feed, after, readLastPosition }: FollowOptions) {
   const end = feed.position
   if (after === null) return { position: end, isBeyond: false }
-  // Another replica may be ahead of this one. A position beyond the end of the log itself means that its end
-  // was lost.
+  // Another replica may be ahead of this one. A position beyond the end of the log itself means that the end
+  // of the log was lost.
   const isBeyond = after > end && after > (await readLastPosition())
   return { position: isBeyond ? end : after, isBeyond }
 }
 
-/** Which entries of the log a client wants. A missing field lets every entry pass. */
+/** A filter of log entries. A missing field matches every entry. */
 export interface WatchFilter {
   tenant: string
   serviceName?: string | undefined
   sagaId?: string | undefined
-  /** Of the saga, at the time when the entry is read. */
+  /** Statuses of the saga at the time when the entry is read. */
   statuses?: readonly string[] | undefined
   operations?: readonly string[] | undefined
 }

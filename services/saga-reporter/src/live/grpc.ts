@@ -14,12 +14,12 @@ import type { LiveSagas } from './live.js'
 
 export interface WatchOptions {
   live: LiveSagas
-  /** How long a client of a stream may read no message. */
+  /** Longest time in which a client of a stream must read a message. */
   stallMsMax: number
   logger: Logger
 }
 
-/** `SagaQuery.WatchSagas`. The stream of a client that does not read a message in time ends. */
+/** Serves `SagaQuery.WatchSagas`. It ends the stream of a client that does not read a message in time. */
 export const createWatchSagas = ({
   live,
   stallMsMax,
@@ -55,7 +55,7 @@ export const createWatchSagas = ({
   }, logger)
 
 function cut(call: { emit: (event: 'error', error: Error) => boolean }): void {
-  // The stream waits until its connection takes more; this error ends the wait.
+  // The stream waits until its connection accepts more; this error ends the wait.
   call.emit('error', conflict('the client reads too slowly: go on from the last sequence'))
 }
 
@@ -65,7 +65,7 @@ function toMessages({ entries, sequence, reset }: Batch): WatchSagasResponse[] {
     event: toEventMessage(entry),
     reset: false,
   }))
-  // The log may have been searched beyond the last event that passes the filter.
+  // The log may have been searched beyond the last matching event.
   return events.at(-1)?.sequence === sequence ? events : [...events, { sequence, event: undefined, reset }]
 }
 

@@ -16,9 +16,9 @@ export interface Watch {
   filter: WatchFilter
   /** The position after which to begin; null: new entries only. */
   after: number | null
-  /** Aborts when the client has disconnected, or with a DomainError when it may no longer read. */
+  /** Aborts when the client has disconnected, or with a DomainError when the client may no longer read. */
   signal: AbortSignal
-  /** Throws a DomainError once the client may no longer read. Unset: only the signal ends the stream. */
+  /** Throws a DomainError when the client may no longer read. Unset: only the signal ends the stream. */
   recheck?: () => Promise<unknown>
 }
 
@@ -31,7 +31,7 @@ export interface LiveSagas {
    *   too many; the error of `recheck`
    */
   watch(watch: Watch): AsyncGenerator<Batch>
-  /** Wakes the streams of every replica after a commit. Never waits and never fails. */
+  /** Wakes the streams of every replica after a commit. It does not wait and never fails. */
   announce(batch: CommittedBatch): void
   close(): void
 }
@@ -48,7 +48,10 @@ export interface LiveSagasOptions {
 }
 
 const heartbeatMs = 15_000
-/** With the half second for which tokens are cached, a revoked token ends its streams within a second. */
+/**
+ * Interval of the checks. With the half second for which tokens are cached, a revoked token ends its streams
+ * within a second.
+ */
 const recheckMs = 300
 
 export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
@@ -112,16 +115,16 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
 function recheckRegularly(recheck: () => Promise<unknown>, ending: AbortController): () => void {
   const timer = setInterval(() => {
     recheck().catch((error: unknown) => {
-      // While tokens cannot be checked, a stream goes on.
+      // While tokens cannot be checked, a stream continues.
       if (error instanceof DomainError && error.kind !== 'unavailable') ending.abort(error)
     })
   }, recheckMs)
   return () => clearInterval(timer)
 }
 
-/** Notices between replicas. A lost notice only delays events, since every replica polls as well. */
+/** Notices between replicas. A lost notice only delays events, because every replica also polls. */
 export interface Notices {
-  /** Notifies every replica of a commit. Never waits and never fails. */
+  /** Notifies every replica of a commit. It does not wait and never fails. */
   publish(batch: CommittedBatch): void
   close(): void
 }

@@ -5,7 +5,7 @@ import type { LogEntry } from './store.js'
 const entry = (sequence: number) => ({ sequence }) as LogEntry
 const positions = (entries: LogEntry[]) => entries.map(({ sequence }) => sequence)
 
-it('gives what comes after a position, and says how far that goes', () => {
+it('returns the entries after a position, and up to which position they are complete', () => {
   const recent = new RecentEntries(10)
   recent.restart(5)
   recent.append([entry(6), entry(8)], 9)
@@ -21,7 +21,7 @@ it('gives what comes after a position, and says how far that goes', () => {
   expect(after(12, 10)).toEqual([[], 12])
 })
 
-it('forgets the oldest, and its floor says from where on it knows everything', () => {
+it('forgets the oldest entries, and its floor is the position from which it is complete', () => {
   const recent = new RecentEntries(4)
   recent.restart(0)
   for (let n = 1; n <= 20; n += 1) recent.append([entry(n * 2)], n * 2)

@@ -19,14 +19,14 @@ export class RecentEntries {
     return this.#position
   }
 
-  /** Drops all entries, and begins after a position. */
+  /** Drops all entries, and restarts after a position. */
   restart(position: number): void {
     this.#entries = []
     this.#floor = position
     this.#position = position
   }
 
-  /** @param position the log has no entries up to it besides these and those added before */
+  /** @param position the log has no entries up to it except these and the earlier ones */
   append(entries: readonly LogEntry[], position: number): void {
     this.#entries.push(...entries)
     this.#position = position
@@ -37,7 +37,7 @@ export class RecentEntries {
     this.#entries = this.#entries.slice(surplus)
   }
 
-  /** The entries after a position that is not below the floor. */
+  /** Returns the entries after a position that is not below the floor. */
   after(position: number, take: number): LogPage {
     const first = this.#entries.findLastIndex(({ sequence }) => sequence <= position) + 1
     const entries = this.#entries.slice(first, first + take)

@@ -23,11 +23,11 @@ import type { LogEntry } from './store.js'
 
 export interface StreamDependencies {
   live: LiveSagas
-  /** How long a client may read nothing. */
+  /** Longest time for which a client may read nothing. */
   stallMsMax: number
 }
 
-/** `Ended,Error`, or the parameter several times. */
+/** Parses `Ended,Error`, or a repeated parameter. */
 const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
   z.preprocess(
     (given) => (Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : given),
@@ -36,14 +36,14 @@ const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
 
 const position = () => integer().refine((value) => value >= 0, { error: 'does not have a valid value' })
 
-/** The log as it grows. */
+/** Endpoints that stream the log as it grows. */
 export const liveRoutes = (dependencies: StreamDependencies): Route[] => [
   tenantRoute('GET', '/sagas/stream', sagaReader, streamSagas(dependencies), {
     longLived: true,
   }),
 ]
 
-/** `GET /sagas/stream`: the log as it grows, as server-sent events. */
+/** `GET /sagas/stream`: streams the log as it grows, as server-sent events. */
 const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
   endpoint({
     summary: 'The log of sagas as it grows, as server-sent events',
@@ -79,9 +79,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
     },
   })
 
-/**
- * A client that reconnects sends its position in the header, and the query of its first request once more.
- */
+/** Reads the position from the header of a client that reconnects; its query repeats the first request. */
 function headerPosition(value: string | undefined): number | undefined {
   const parsed = position().safeParse(value)
   return parsed.success ? parsed.data : undefined
@@ -93,7 +91,7 @@ const retryMs = { least: 1000, most: 3000 }
  * Sends pieces of the log as server-sent events until there are no more. A client that reads nothing for
  * `stallMs` is disconnected; when it connects again, it continues after its last event.
  *
- * @throws what the first piece throws, before anything is sent
+ * @throws the error of the first piece, before anything is sent
  */
 async function sendEvents(
   response: Call['raw']['response'],
@@ -116,7 +114,10 @@ async function sendEvents(
   }
 }
 
-/** A part without events is a `ping` with the position from which the client continues after a reconnect. */
+/**
+ * Returns a part as text. A part without events is a `ping` with the position from which the client continues
+ * after a reconnect.
+ */
 function textOf({ entries, sequence, reset }: Batch): string {
   if (reset) return eventText({ id: sequence, event: 'reset', data: { seq: sequence } })
   if (entries.length === 0) return eventText({ id: sequence, event: 'ping', data: {} })
@@ -128,7 +129,7 @@ const reasons: { [kind in ErrorKind]?: string } = { unauthenticated: '401 Unauth
 
 const closing = (message: string) => eventText({ event: 'close', data: { message } })
 
-/** An entry of the log in a stream; `seq` is the same as in the list of the saga's events. */
+/** Returns an entry of the log in a stream; `seq` is the same as in the list of the saga's events. */
 const presentLogEntry = (entry: LogEntry) => ({
   seq: entry.sequence,
   tenant: entry.tenant,

@@ -1,14 +1,11 @@
 import { type Pooled, statement } from '@switchyard/db'
 
-/**
- * An entry of the log. The properties below `eventTime` are read from the rows as they are when the entry is
- * read.
- */
+/** An entry of the log. The properties after `eventTime` come from the current rows, not from the entry. */
 export interface LogEntry {
   /** Position in the log, over all sagas and tenants. */
   sequence: number
   tenant: string
-  /** Null while no event has named the saga of its activity. */
+  /** Null while no event has named the saga of the activity. */
   sagaId: string | null
   activityId: string | null
   operation: string
@@ -47,9 +44,10 @@ const tail = statement(
 )
 
 /**
- * The visible entries of all tenants after a position. Further entries between them may become visible later.
+ * Lists visible entries of all tenants after a position. Further entries between them may become visible
+ * later.
  *
- * @param receivedSince days before it are not read, which takes less time; null: all days are read
+ * @param receivedSince earlier days are not read, which takes less time; null: all days are read
  */
 export async function readLogTail(
   { pool }: Pooled,
@@ -62,7 +60,9 @@ export async function readLogTail(
   return rows
 }
 
-/** Positions that one page covers, so that no page takes long when the tenant has few entries among them. */
+/**
+ * Positions that one page covers, so that a page is fast even when few of its entries belong to the tenant.
+ */
 const pagePositions = 20_000
 const pageEntries = 500
 
@@ -89,9 +89,9 @@ const ofSaga = statement(
 )
 
 /**
- * A page of a tenant's entries, or of one saga's, after a position.
+ * Reads a page of the entries of a tenant, or of one saga, after a position.
  *
- * @param upTo a position up to which nothing becomes visible any more
+ * @param upTo a position up to which no further entry becomes visible
  */
 export async function readLogPage(
   { pool }: Pooled,

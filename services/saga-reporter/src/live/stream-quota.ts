@@ -7,7 +7,7 @@ export type StreamKind = 'sse' | 'grpc'
 
 /** The token and the address of a client that follows the log. */
 export interface StreamOwner {
-  /** What counts as one token. */
+  /** Identity of the token. */
   token: string
   address: string
 }
@@ -18,12 +18,12 @@ export interface StreamLimits {
   perAddress: number
 }
 
-/** How long a client over its limit is asked to wait: streams end often. */
+/** Delay that a client over its limit receives; it is short because streams end often. */
 const retryAfterMs = 5000
 
 const tooMany = 'too many streams'
 
-/** Limits how many streams are open in this process, counts them, and ends them all at once. */
+/** Limits and counts the open streams of this process, and ends all of them at once. */
 export class StreamQuota {
   readonly #slots: Slots
   readonly #total: number
@@ -53,8 +53,8 @@ export class StreamQuota {
   }
 
   /**
-   * Opens a stream that ends with the signal of its client, or earlier: at once while this process stops,
-   * because a browser connects again after the end of a stream, and not after a refusal.
+   * Opens a stream that ends with the signal of its client, or earlier. During shutdown it ends at once,
+   * because a browser reconnects after the end of a stream, but not after a refusal.
    *
    * @throws DomainError unavailable when this process has its maximum of streams; rate-limited when the token
    *   or the address has its maximum
@@ -64,7 +64,7 @@ export class StreamQuota {
     owner: StreamOwner,
     client: AbortSignal,
   ): { ending: AbortController; close: () => void } {
-    // Another process may have room for a client that has its share of this one.
+    // Another process may have room for a client that has used its share of this one.
     if (this.#slots.count().held >= this.#total) throw unavailable(tooMany, { retryAfterMs })
     const giveBack = this.#slots.takeAtOnce({ sender: owner.token, group: owner.address })
     const ending = new AbortController()
@@ -83,7 +83,7 @@ export class StreamQuota {
     return { ending, close }
   }
 
-  /** Ends every stream, also those that begin later. */
+  /** Ends every current and future stream. */
   close(): void {
     this.#closed = true
     for (const ending of this.#open) ending.abort()

@@ -5,9 +5,9 @@ import { hasSaga } from '../read/store.js'
 import { listSagaEvents, type SagaEventView } from './store.js'
 
 /**
- * A page of the log of a saga, in its order.
+ * Returns a page of the log of a saga, in order.
  *
- * @param after the `seq` of the last event of the page before; 0: the first page
+ * @param after the `seq` of the last event of the previous page; 0: the first page
  * @throws DomainError not-found
  */
 export async function listEvents(

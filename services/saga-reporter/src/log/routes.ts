@@ -62,9 +62,9 @@ const sagaEventShape = z
   .meta({ id: 'SagaEvent', description: 'A row of the log of a saga' })
 
 /**
- * A row of the log; its request is shown with the sizes of its payloads in place of their bytes.
+ * Returns a row of the log. Its request has the sizes of payloads in place of their bytes.
  *
- * @param traceUrlTemplate where traces are shown
+ * @param traceUrlTemplate the address of a trace, with a placeholder
  */
 const presentSagaEvent = (
   event: SagaEventView,
@@ -87,10 +87,10 @@ const presentSagaEvent = (
   request: event.request && presentRequest(event.operation, event.request, event.payloadSize),
 })
 
-/** Characters of a text that are shown; errors may have millions. */
+/** Most characters of a text that are shown, because errors may have millions. */
 const textCharsMax = 4096
 
-/** @param payloadSize of the payload as it was sent, where only its head is kept */
+/** @param payloadSize size of the payload as sent, if only its head is stored */
 function presentRequest(
   operation: string,
   request: Buffer,
@@ -104,7 +104,7 @@ function presentRequest(
   return Object.fromEntries(shown)
 }
 
-/** Null when the request cannot be decoded. */
+/** Returns the decoded request; null when it cannot be decoded. */
 function decodeRequest(operation: string, request: Buffer): Record<string, unknown> | null {
   const decode: Decoder | undefined = Reflect.get(decoders, operation)
   try {

@@ -16,23 +16,22 @@ export interface SagaEventView {
   traceParent: string | null
   parentSagaId: string | null
   /**
-   * Size of the payload or errors when the stored request holds only their head; null when it holds them
-   * whole.
+   * Size of the payload or errors when the stored request has only their head; null when it has them
+   * completely.
    */
   payloadSize: number | null
   /** Bytes of the request. */
   requestSize: number
-  /** The request as it came over the wire; null when it is too large to be shown. */
+  /** The request as received; null when it is too large to be shown. */
   request: Buffer | null
 }
 
-/** Larger requests are not read, because a page of them would be too large. */
+/** Largest request that is read, because a page of larger ones would be too large. */
 const shownBytesMax = 512 * 1024
 
 /**
- * Rows of the log of saga $2 of tenant $1, at most $4 after position $3. An event that names an activity
- * whose saga is not known yet has no saga in the log; it belongs to the saga that a later event gives its
- * activity.
+ * Selects log rows of saga $2 of tenant $1, at most $4 after position $3. An event of an activity without a
+ * known saga has no saga in the log; it belongs to the saga that a later event names for its activity.
  */
 const eventRowsOfSaga = `
     (SELECT named.* FROM saga_events named
@@ -56,7 +55,7 @@ const eventsOfSaga = {
     FROM (${eventRowsOfSaga}) e ORDER BY e.id LIMIT $4`,
 }
 
-/** The log of a saga in its order, after a position. */
+/** Lists the log of a saga in order, after a position. */
 export const listSagaEvents = (
   database: Pooled,
   { tenant, sagaId }: { tenant: string; sagaId: string },

@@ -37,7 +37,7 @@ export interface SagaQueryOptions {
 
 const requestBytesMax = 64 * 1024
 
-/** `switchyard.sagas.v1.SagaQuery` */
+/** The service `switchyard.sagas.v1.SagaQuery`. */
 export function sagaQueryService(options: SagaQueryOptions): GrpcService {
   const { admitReader, database, watchSagas, logger } = options
   const reading = <Request extends { tenant: string }, Response>(
@@ -70,7 +70,7 @@ async function presentSaga(database: Pooled, request: GetSagaRequest): Promise<G
   }
 }
 
-/** `SagaQuery.ListSagas`: the filters, orders and rules of `GET /sagas`. */
+/** Serves `SagaQuery.ListSagas` with the filters, orders and rules of `GET /sagas`. */
 async function presentSagas(database: Pooled, request: ListSagasRequest): Promise<ListSagasResponse> {
   const query = readListQuery(request)
   const { sagas, next, counts } = await listSagas(database, { ...query, withCounts: request.withCounts })
@@ -89,7 +89,7 @@ function readSagaKey({ tenant, sagaId }: GetSagaRequest): { tenant: string; saga
 
 const pageSize = { usual: 20, max: 100 }
 
-/** Named as in the proto, so that errors name a field as its sender does. */
+/** Fields have the names of the proto, so that errors use the names of the sender. */
 const listSchema = z.object({
   ...searchParameters,
   ...orderParameters,
@@ -104,7 +104,7 @@ interface ListQuery {
 }
 
 /**
- * Reads a list request by the rules of `GET /sagas`.
+ * Reads a list request with the rules of `GET /sagas`.
  *
  * @throws DomainError invalid-parameters
  */
@@ -116,7 +116,7 @@ function readListQuery(request: ListSagasRequest): ListQuery {
   return { search, order, after, take: Math.min(page_size || pageSize.usual, pageSize.max) }
 }
 
-/** The fields of a request by their names in the proto. An empty one is as if left out. */
+/** Returns the fields of a request by their names in the proto. Empty fields count as missing. */
 const listParameters = (request: ListSagasRequest): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(request).flatMap(([name, value]) => (value === '' ? [] : [[snakeCase(name), value]])),

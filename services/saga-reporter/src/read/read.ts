@@ -27,7 +27,7 @@ export interface SagaWithActivities {
 /** Bytes of each payload that are shown with its saga. */
 const headBytesMax = 16 * 1024
 
-/** A saga with all its activities; null when there is no such saga. */
+/** Finds a saga with all its activities; null when there is no such saga. */
 export const findSaga = (database: Pooled, key: SagaKey): Promise<SagaWithActivities | null> =>
   findWithActivities(database, key, { after: null, take: null })
 
@@ -43,12 +43,12 @@ async function findWithActivities(
   return saga && { saga, activities }
 }
 
-/** Activities of a saga in one answer. */
+/** Most activities of a saga in one answer. */
 const activitiesMax = 1_000
 
 /** A saga with a page of its activities. */
 export interface SagaPage extends SagaWithActivities {
-  /** Where the next page of activities begins; null on the last one. */
+  /** The start of the next page of activities; null on the last one. */
   next: ActivityPosition | null
 }
 
@@ -58,14 +58,14 @@ export interface SagaDetail extends SagaPage {
   deployments: SagaDeployment[]
   /** The sagas that name the saga as their parent. */
   children: SagaChildren
-  /** The note of the operator who resolved the saga last. */
+  /** The note of the operator who last resolved the saga. */
   resolutionNote: string | null
 }
 
 /**
- * A saga with a page of its activities.
+ * Returns a saga with a page of its activities.
  *
- * @param after where the page before ended; null: the first page
+ * @param after the end of the previous page; null: the first page
  * @throws DomainError not-found
  */
 export async function getSaga(
@@ -81,9 +81,9 @@ export async function getSaga(
 }
 
 /**
- * A saga with everything that belongs to it, except its log.
+ * Returns a saga with all related data except its log.
  *
- * @param after where the page of activities before ended; null: the first page
+ * @param after the end of the previous page of activities; null: the first page
  * @throws DomainError not-found
  */
 export async function getSagaDetail(

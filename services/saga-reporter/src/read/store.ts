@@ -16,7 +16,7 @@ const oneSaga = {
   text: `SELECT ${sagaRowColumns} FROM sagas s WHERE s.tenant = $1 AND s.id = $2`,
 }
 
-/** One saga as readers see it. */
+/** Finds one saga for readers. */
 export async function findSagaView(database: Pooled, tenant: string, id: string): Promise<SagaView | null> {
   const [[row], details] = await Promise.all([
     readRows<SagaRow>(database, { ...oneSaga, values: [tenant, id] }),
@@ -33,7 +33,7 @@ export async function hasSaga(database: Pooled, tenant: string, id: string): Pro
 }
 
 /**
- * A deployment that names a saga. Nothing else of it is shown to readers of sagas, who may not see the
+ * A deployment that names a saga. Its other fields are hidden, because readers of sagas may not see the
  * project.
  */
 export interface SagaDeployment {
@@ -53,7 +53,7 @@ const deploymentsOfSaga = {
     WHERE d.saga_tenant = $1 AND d.saga_id = $2 ORDER BY d.id DESC LIMIT ${deploymentsMax}`,
 }
 
-/** The newest 100 deployments that name a saga, the newest first. */
+/** Lists the newest 100 deployments that name a saga, newest first. */
 export const listSagaDeployments = (
   database: Pooled,
   tenant: string,
@@ -69,8 +69,8 @@ const lastResolution = {
 }
 
 /**
- * The note of the operator who resolved a saga at this time; null when the log does not hold that event any
- * more. Later resolutions have been undone.
+ * Finds the note of the operator who resolved a saga at this time; null when the log no longer has that
+ * event. Later resolutions have been undone.
  */
 export async function findResolutionNote(
   database: Pooled,
@@ -90,9 +90,9 @@ const shownOfChild = ['id', 'serviceName', 'status', 'outcome', 'firstSeenAt', '
 export type SagaChild = Pick<Saga, (typeof shownOfChild)[number]>
 
 export interface SagaChildren {
-  /** The newest 100, the newest first. */
+  /** The newest 100, newest first. */
   newest: SagaChild[]
-  /** How many of all children have each status, as {@link countSagas} counts them. */
+  /** Number of all children by status, as {@link countSagas} counts them. */
   counts: Partial<Record<SagaStatus, number>> | null
 }
 

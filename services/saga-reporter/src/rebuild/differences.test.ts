@@ -10,12 +10,12 @@ const row = {
   anomalies: ['y'],
 }
 
-it('finds rows equal whatever types hold their bytes, and compares only columns that were read', () => {
+it('treats rows as equal for any binary type, and compares only the columns that were read', () => {
   const derived = { ...row, at: new Date(0), data: new Uint8Array([120]), anomalies: ['y'], contentKeys: 'k' }
   expect(differencesOf('sagas', [row], [derived])).toEqual([])
 })
 
-it('tells what differs, is missing or has no event, and no values', () => {
+it('reports differing, missing and unexpected rows, without values', () => {
   const stored = [row, { ...row, id: 'c' }]
   const derived = [
     { ...row, status: 'Revoked', data: Buffer.from('z') },

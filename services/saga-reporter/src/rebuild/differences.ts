@@ -7,18 +7,17 @@ export interface Difference {
   tenant: string
   id: string
   /**
-   * `missing`: events lead to a row that is not stored; `unexpected`: a row is stored without an event; else
-   * the columns that differ, by the domain's names.
+   * `missing`: the log has events for a row that is not stored; `unexpected`: a stored row has no event;
+   * otherwise the differing columns, by their names in the domain.
    */
   what: 'missing' | 'unexpected' | string[]
 }
 
-/** A row as it follows from the log. */
+/** A row that was derived from the log. */
 type DerivedRow = TenantKey & object
 
 /**
- * How stored rows differ from those that follow from the log, in the columns that were read of the stored
- * rows.
+ * Returns the differences between stored and derived rows, in the columns that were read of the stored rows.
  */
 export function differencesOf(
   table: Difference['table'],
@@ -47,7 +46,7 @@ const keyOf = ({ tenant, id }: TenantKey): string => keyInTenant(tenant, id)
 const textOf = (value: unknown): string =>
   value instanceof Uint8Array ? Buffer.from(value).toString('hex') : (JSON.stringify(value) ?? 'null')
 
-/** The difference as one line. It has no values, because they may be payloads. */
+/** Returns the difference as one line without values, because values may be payloads. */
 export const differenceText = ({ table, tenant, id, what }: Difference): string => {
   const name = `${table} ${tenant}/${id}`
   if (what === 'missing') return `${name}: is missing`

@@ -16,7 +16,7 @@ import type { DerivedRow, RebuildSession, StoredEvent } from './store.js'
 
 export interface RebuildOptions {
   session: RebuildSession
-  /** Whether rows that differ are corrected; otherwise they are only reported. */
+  /** Whether differing rows are corrected; otherwise they are only reported. */
   repair: boolean
   onDifference(difference: Difference): void
   /** Called with the id of each entry of the log that today's rules refuse. */
@@ -30,13 +30,13 @@ export interface RebuildCounts {
   repaired: number
 }
 
-/** The events of this number of sagas fit into memory with all payloads. */
+/** Number of sagas whose events fit into memory with all payloads. */
 const sagasAtOnce = 20
 const rowsMax = 1000
 
 /**
- * Folds the whole log, saga by saga, and compares the rows that follow from it with the stored rows. Events
- * may be recorded at the same time. Rows without an event are reported and never deleted.
+ * Folds the whole log, saga by saga, and compares the derived rows with the stored ones. Events may be
+ * recorded meanwhile. Rows without an event are reported and never deleted.
  */
 export async function rebuildSagas(options: RebuildOptions): Promise<RebuildCounts> {
   const { session } = options
@@ -93,7 +93,8 @@ async function rebuildUnit(
   found.refused.forEach(onRefused)
   for (const difference of found.differences) reportDifference(options, counts, difference)
   if (!repair || found.differences.length === 0) return
-  // Compared again under locks: reporters may have changed the rows since the differences were found.
+  // The rows are compared again under locks, because reporters may have changed them since the first
+  // comparison.
   counts.repaired += await session.atOnce({ sagas, activities: found.activities }, async () => {
     const locked = await compare(session, sagas, readEvents)
     return writeRows(session, locked)
@@ -140,7 +141,7 @@ export interface FoldedLog {
   refused: string[]
 }
 
-/** The rows that follow from these entries of the log, which are in its order. */
+/** Derives the rows from entries of the log, which must be in order. */
 function foldLog(entries: readonly StoredEvent[]): FoldedLog {
   const ledgers = new Map<string, SagaLedger>()
   const refused: string[] = []
@@ -164,14 +165,14 @@ function foldLog(entries: readonly StoredEvent[]): FoldedLog {
   }
 }
 
-/** The event that an entry of the log stands for, and what its receiver knew beside the event itself. */
+/** Returns the event of a log entry, and the further data of its receiver. */
 function loggedEvent(entry: StoredEvent): { event: SagaEvent; receipt: Receipt } {
   const decode = decoders[entry.operation as SagaEvent['operation']]
   const { payloadSize: size, payloadSha256: sha256 } = entry
-  // The request in the log holds only the head of a payload or text that was too large.
+  // The request in the log has only the head of a large payload or text.
   const cut = size === null || sha256 === null ? null : { size, sha256 }
   return {
-    // An event that was recorded stays valid, also if a service name has become required since.
+    // A recorded event stays valid, even if a service name has become required since then.
     event: sagaEventOf(decode(entry.request), entry.eventTime, { serviceNameRequired: false }, cut),
     receipt: {
       contentKey: entry.eventId === null ? contentKeyOf(entry.contentKey) : null,

@@ -15,7 +15,7 @@ import {
 /** An entry of the log with everything that sagas are derived from. */
 export interface StoredEvent {
   tenant: string
-  /** Bigint as text. */
+  /** A bigint as text. */
   id: string
   receivedAt: Date
   operation: string
@@ -27,13 +27,13 @@ export interface StoredEvent {
   parentSagaId: string | null
   contentKey: Uint8Array
   request: Uint8Array
-  /** Size of the whole payload or errors, when the request holds only their head; else null. */
+  /** Size of the whole payload or errors, when the request has only their head; otherwise null. */
   payloadSize: number | null
   payloadSha256: Uint8Array | null
 }
 
 /**
- * A row as it is stored, by the domain's names of its columns. Content keys are left out: older rows have
+ * A stored row, with the domain's names of its columns. Content keys are left out because older rows have
  * none.
  */
 export type StoredRow = Record<string, unknown> & TenantKey
@@ -43,7 +43,7 @@ export interface StoredRows {
   activities: StoredRow[]
 }
 
-/** A row as it follows from the log. */
+/** A row that was derived from the log. */
 export type DerivedRow<Row> = Row & { tenant: string }
 
 const columns = `e.tenant, e.id::text AS id, e.received_at AS "receivedAt", e.operation, e.saga_id AS "sagaId",
@@ -79,11 +79,11 @@ const given = 'unnest($1::text[], $2::text[]) AS given(tenant, id)'
 
 const itsEvents = {
   sagas: 'e.tenant = r.tenant AND e.saga_id = r.id',
-  // One condition for each index.
+  // One condition for each index, so that each index is used.
   saga_activities: 'e.tenant = r.tenant AND e.saga_id = r.saga_id AND e.activity_id = r.id',
 }
 
-/** A database session in which the log is read from its beginning to its end. */
+/** A database session that reads the log from its beginning to its end. */
 export class RebuildSession {
   readonly #client: PoolClient
   readonly #tenant: string | null
@@ -96,26 +96,27 @@ export class RebuildSession {
   /** @param tenant null: every tenant */
   static async open({ pool }: Pooled, tenant: string | null): Promise<RebuildSession> {
     const client = await pool.connect()
-    // Activities whose saga a later event named. The other activities without a saga in their events are
-    // parked.
+    // Stores the activities whose saga a later event named. The other activities without a saga in their
+    // events are parked.
     await client.query(
       'CREATE TEMPORARY TABLE adopted (tenant text COLLATE "C", id text COLLATE "C", PRIMARY KEY (tenant, id))',
     )
     return new RebuildSession(client, tenant)
   }
 
-  /** The temporary table goes with the connection. */
+  /** Closes the connection, which drops the temporary table. */
   close(): void {
     this.#client.release(true)
   }
 
-  /** The next sagas that have events in the log, without sagas that retention removed; empty at the end. */
+  /** Returns the next sagas with events in the log, except sagas that retention removed; empty at the end. */
   nextSagas(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]> {
     return this.#listKeys(sagaKeys, after, rowsMax)
   }
 
   /**
-   * The next activities whose saga no event has named. Call it after the events of all sagas have been read.
+   * Returns the next activities whose saga no event has named. Call it after the events of all sagas have
+   * been read.
    */
   nextParked(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]> {
     return this.#listKeys(parkedKeys, after, rowsMax)
@@ -137,7 +138,10 @@ export class RebuildSession {
     return [after?.tenant ?? this.#tenant ?? '', after?.id ?? '', this.#tenant]
   }
 
-  /** The events of sagas in the order of the log, also events from before their activity's saga was known. */
+  /**
+   * Reads the events of sagas in log order, including events from before the saga of their activity was
+   * known.
+   */
   async readEvents(sagas: readonly TenantKey[]): Promise<StoredEvent[]> {
     const { rows: own } = await this.#client.query<StoredEvent>(
       `SELECT ${columns} FROM ${given} JOIN saga_events e ON e.tenant = given.tenant AND e.saga_id = given.id`,
@@ -164,7 +168,7 @@ export class RebuildSession {
     return rows
   }
 
-  /** The events of parked activities, without activities whose saga has been named since they were listed. */
+  /** Reads the events of parked activities, except activities whose saga has been named meanwhile. */
   async readParkedEvents(activities: readonly TenantKey[]): Promise<StoredEvent[]> {
     const { rows: parked } = await this.#client.query<TenantKey>(
       `SELECT given.tenant, given.id FROM ${given} WHERE NOT EXISTS (
@@ -176,7 +180,7 @@ export class RebuildSession {
     return this.#readUnnamedEvents(parked)
   }
 
-  /** The stored rows of sagas and of all their activities, and of the given activities. */
+  /** Reads the stored rows of sagas and of all their activities, and of the given activities. */
   async readRows(sagas: readonly TenantKey[], activities: readonly TenantKey[]): Promise<StoredRows> {
     const sagaRows = await this.#client.query<StoredRow>(
       `SELECT stored.tenant, ${sagaTable.comparedList} FROM ${given} JOIN sagas stored USING (tenant, id)`,
@@ -194,7 +198,7 @@ export class RebuildSession {
     return { sagas: sagaRows.rows, activities: activityRows.rows }
   }
 
-  /** The next rows that have no event in the log. */
+  /** Returns the next rows without an event in the log. */
   async nextWithoutEvents(
     table: keyof typeof itsEvents,
     after: TenantKey | null,
@@ -216,14 +220,14 @@ export class RebuildSession {
   }
 
   /**
-   * Runs `work` on one state of the database. With locks, reporters wait until `work` has written. When a
-   * reporter has changed one of the rows before, `work` runs again on the newer state.
+   * Runs `work` on one snapshot of the database. With locks, reporters wait until `work` has written. When a
+   * reporter has changed one of the rows before, `work` runs again on a newer snapshot.
    */
   atOnce<T>(locked: LockedKeys | null, work: () => Promise<T>): Promise<T> {
     const client = this.#client
     return retryConflicts(async () => {
       try {
-        // PostgreSQL refuses to write a row that has changed or appeared since this state of the database.
+        // PostgreSQL refuses to write a row that has changed or appeared since this snapshot.
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
         if (locked) await lockRows(client, locked)
         const done = await work()
@@ -236,13 +240,13 @@ export class RebuildSession {
     })
   }
 
-  /** Writes a row as it follows from the log, whether or not the row exists. */
+  /** Writes a derived row, whether or not the row exists. */
   async writeSaga(row: DerivedRow<Saga>): Promise<void> {
     const change = { tenant: row.tenant, before: null, row }
     await this.#client.query(writeStatement(sagaTable.overwrite, [change]))
   }
 
-  /** Writes a row as it follows from the log, whether or not the row exists. */
+  /** Writes a derived row, whether or not the row exists. */
   async writeActivity(row: DerivedRow<Activity>): Promise<void> {
     const client = this.#client
     const { tenant, id, sagaId } = row

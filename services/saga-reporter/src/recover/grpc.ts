@@ -30,7 +30,7 @@ export interface SagaRecoveryOptions {
 
 const requestBytesMax = 64 * 1024
 
-/** `switchyard.sagas.v1.SagaRecovery`, for the callers that may report events. */
+/** The service `switchyard.sagas.v1.SagaRecovery`, for callers that may report events. */
 export function sagaRecoveryService({ database, admitReporter, logger }: SagaRecoveryOptions): GrpcService {
   const method = <Request, Response>(work: (request: Request, peer: Peer) => Promise<Response>) =>
     unary<Request, Response, Reporter>((request, _call, { peer }) => work(request, peer), logger)
@@ -75,10 +75,10 @@ async function complete(
   return { availableAt: outcome.resolution === 'done' ? undefined : availableAt }
 }
 
-/** gRPC clients accept messages of 4 MiB by default. */
+/** Most bytes of all heads, because gRPC clients accept messages of 4 MiB by default. */
 const headsBytesMax = 2 * 1024 * 1024
 
-/** Shortens the heads of payloads so that all heads together fit into one message. */
+/** Shortens the heads of payloads so that all of them fit into one message. */
 export function fitHeads(sagas: LeasedSaga[], bytesMax = headsBytesMax): LeasedSaga[] {
   const payloads = sagas.flatMap(({ activities }) =>
     activities.flatMap(({ parameter, result }) =>
@@ -99,7 +99,7 @@ const limits = {
 }
 
 /**
- * @param tenantOtherwise the tenant of a claim that does not name one
+ * @param tenantOtherwise the tenant when the claim names none
  * @throws DomainError invalid-parameters
  */
 function readClaim(request: ClaimRequest, tenantOtherwise: string): SagaClaim {
@@ -132,7 +132,7 @@ function readCompletion(request: CompleteRequest) {
   return { token: readToken(request.leaseToken), resolution, note: shownText(request.note) || null }
 }
 
-/** A leased saga as a message of `switchyard.sagas.v1`. */
+/** Returns a leased saga as a message of `switchyard.sagas.v1`. */
 const toLeasedSaga = ({ grant: { token, leasedUntil, attempt }, found }: ClaimedSaga): LeasedSaga => ({
   saga: found ? toSagaMessage(found.saga) : undefined,
   activities: found?.activities.map(toActivityMessage) ?? [],

@@ -18,7 +18,7 @@ export interface ClaimedSaga {
   found: SagaWithActivities | null
 }
 
-/** Leases sagas whose orchestrator has stopped, with all that is known of them. */
+/** Leases sagas whose orchestrator has stopped, and returns them with all their data. */
 export async function claimSagas(database: Pooled, wanted: SagaClaim): Promise<ClaimedSaga[]> {
   const grants = await claim(database, wanted)
   return Promise.all(
@@ -30,9 +30,9 @@ export async function claimSagas(database: Pooled, wanted: SagaClaim): Promise<C
 }
 
 /**
- * Prolongs a lease; gives its new end.
+ * Extends a lease and returns its new end.
  *
- * @param key null: no lease can have it
+ * @param key null: no lease can have this key
  * @throws DomainError invalid when the lease has ended
  */
 export async function extendLease(database: Pooled, key: LeaseKey | null, seconds: number): Promise<Date> {
@@ -42,9 +42,9 @@ export async function extendLease(database: Pooled, key: LeaseKey | null, second
 }
 
 /**
- * Ends a lease; gives the time from which the saga may be leased again.
+ * Ends a lease and returns the time from which the saga may be leased again.
  *
- * @param key null: no lease can have it
+ * @param key null: no lease can have this key
  * @throws DomainError invalid when the lease has ended
  */
 export async function completeLease(

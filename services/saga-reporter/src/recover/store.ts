@@ -5,14 +5,14 @@ import { lastActivityEvent, lastEvent } from '../search/store.js'
 export interface SagaClaim {
   tenant: string
   serviceName: string
-  /** The number of sagas at most. */
+  /** Most sagas to lease. */
   take: number
   leaseSeconds: number
-  /** Only sagas that have had no event for this long. */
+  /** Only sagas without an event for this long. */
   idleSecondsMin: number
-  /** The claimer's own name. */
+  /** Name that the claimer gives itself. */
   worker: string
-  /** Sagas with status Error too, whose compensation was given up. */
+  /** Whether to include sagas with status Error, whose compensation was given up. */
   withErrors: boolean
 }
 
@@ -20,15 +20,15 @@ export interface SagaLeaseGrant {
   sagaId: string
   token: string
   leasedUntil: Date
-  /** How often the saga has been leased since its last lease that ended as done, this lease included. */
+  /** Number of leases of the saga since its last lease that ended as done, including this one. */
   attempt: number
 }
 
 const pauseSeconds = { first: 15, max: 3600 }
 
 /**
- * SQL for the pause after this number of attempts: it doubles with each attempt, and is shortened at random
- * by up to a half, so that sagas that failed at the same time do not come back at the same time.
+ * Returns the SQL of the pause after this number of attempts: it doubles with each attempt, and is randomly
+ * shortened by up to a half, so that sagas that failed together do not come back together.
  */
 const pauseAfter = (attempts: string): string =>
   `least(${pauseSeconds.max}, ${pauseSeconds.first} * power(2, least(${attempts}, 20) - 1))
@@ -36,16 +36,19 @@ const pauseAfter = (attempts: string): string =>
 
 const seconds = (parameter: string) => `${parameter}::double precision * interval '1 second'`
 
-/** The lease has ended and its pause is over. A lease that ended as done also needs newer events. */
+/**
+ * Returns the condition that the lease has ended and its pause is over. A lease that ended as done also needs
+ * newer events.
+ */
 const mayBeLeased = (lease: string, lastEventAt: string) => `(${lease}.available_at <= now()
     AND (${lease}.resolution IS DISTINCT FROM 'done' OR ${lastEventAt} > ${lease}.resolved_at))`
 
 const claim = (statuses: string, name: string) =>
   statement(
-    // Not by `leaseRows`: the lease is a row beside the saga, which is made here.
-    // A claimer skips sagas that another claimer has locked, instead of waiting. When the other claimer has
-    // committed since this statement began, its lease is not visible to the SELECT. The condition of the
-    // INSERT sees the newest lease, and decides.
+    // This does not use `leaseRows`, because the lease is a separate row, which is created here. A claimer
+    // skips sagas that another claimer has locked. When the other claimer has committed since this statement
+    // began, its lease is not visible to the SELECT. The condition of the INSERT sees the newest lease, and
+    // decides.
     `WITH candidates AS (
       SELECT s.tenant, s.id, ${lastEvent} AS last_event_at
       FROM sagas s LEFT JOIN saga_leases l ON l.tenant = s.tenant AND l.saga_id = s.id
@@ -82,9 +85,8 @@ const unfinishedOrFailed = claim(
 )
 
 /**
- * Leases unfinished sagas of a service that have had no events for a while, the longest idle first. Any
- * number of claimers may run in any number of processes: no saga is leased to two of them. Times are the
- * database's.
+ * Leases unfinished sagas of a service without recent events, the longest idle first. Any number of claimers
+ * may run in any number of processes: no saga is leased to two of them. Times are the database's.
  */
 export async function claimSagas({ pool }: Pooled, wanted: SagaClaim): Promise<SagaLeaseGrant[]> {
   const { rows } = await pool.query<SagaLeaseGrant>({
@@ -101,14 +103,14 @@ export async function claimSagas({ pool }: Pooled, wanted: SagaClaim): Promise<S
   return rows
 }
 
-/** A lease, as who holds it names it. */
+/** A lease, as its holder identifies it. */
 export interface LeaseKey {
   token: string
-  /** The only tenants whose leases are found; null: those of every tenant. */
+  /** The only tenants whose leases are visible; null: all tenants. */
   tenants: readonly string[] | null
 }
 
-/** done: nothing is left to do; failed: it did not work; returned: it was not tried. */
+/** done: nothing is left to do; failed: the attempt failed; returned: nothing was tried. */
 export type LeaseResolution = 'done' | 'failed' | 'returned'
 
 const extend = statement(
@@ -120,7 +122,7 @@ const extend = statement(
   'saga-lease-extend',
 )
 
-/** The new end of the lease; null when the lease has ended already. */
+/** Extends a lease and returns its new end; null when the lease has ended already. */
 export async function extendLease(
   { pool }: Pooled,
   { token, tenants }: LeaseKey,
@@ -132,12 +134,12 @@ export async function extendLease(
 }
 
 /**
- * The column holds milliseconds. A time that is rounded up would be in the future, so this one is rounded
- * down.
+ * The column stores milliseconds. This time is rounded down, because a time that is rounded up would be in
+ * the future.
  */
 const thisMillisecond = "date_trunc('milliseconds', now())"
 
-/** When the saga may be leased again: after the pause, or at once. */
+/** Sets when the saga may be leased again: after the pause, or at once. */
 const resolve = statement(
   `UPDATE saga_leases l SET resolution = $2, resolved_at = now(), note = $3, leased_until = now(),
       attempts = CASE $2 WHEN 'failed' THEN l.attempts WHEN 'done' THEN 0 ELSE greatest(l.attempts - 1, 0) END,
@@ -155,7 +157,7 @@ const resolved = statement(
 )
 
 /**
- * Ends a lease. Ending it again with the same resolution is no error, because the first answer may have been
+ * Ends a lease. Ending it again with the same resolution succeeds, because the first answer may have been
  * lost.
  *
  * @returns the time from which the saga may be leased again; null when the lease has ended in another way

@@ -3,11 +3,11 @@ import type { Pooled } from '@switchyard/db'
 const everyMs = 1_000
 
 /**
- * Lets PostgreSQL count the tables of sagas of a new database as soon as they have some rows. Before, it
- * finds a row by any index that begins with its tenant, which takes longer with each row of the tenant, and
- * it counts by itself only after a minute.
+ * Returns a function that runs ANALYZE on the tables of sagas of a new database as soon as they have some
+ * rows. Without statistics, PostgreSQL uses any index that begins with the tenant, which takes longer with
+ * each row of the tenant, and autovacuum analyzes only after a minute.
  *
- * @returns to be called after each commit; returns at once and never throws
+ * @returns call it after each commit; it returns at once and never throws
  */
 export function createAnalyzeNewTables({ pool }: Pooled, onFailure: (error: unknown) => void): () => void {
   let isDone = false

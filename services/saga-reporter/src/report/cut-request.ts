@@ -3,27 +3,27 @@ import type { Cut, RawActivityEvent, RawSagaEvent } from '@switchyard/domain/sag
 import { serializeRequest } from '../shapes/operations.js'
 
 export interface RequestLimits {
-  /** Bytes of a payload that are kept whole. */
+  /** Largest payload that is stored completely. */
   payloadBytesMax: number
   errorsBytesMax: number
 }
 
-/** A request as it is stored. */
+/** A request in its stored form. */
 interface KeptRequest {
   raw: RawSagaEvent
   request: Uint8Array
-  /** Size and digest of the whole payload or errors; null when the request is stored whole. */
+  /** Size and digest of the whole payload or errors; null when the request is stored completely. */
   cut: Cut | null
 }
 
-/** Bytes that are kept of a payload that is too large. */
+/** Bytes that are stored of a payload that is too large. */
 const headBytes = 4096
 
-/** Keeps the head of a payload or of errors that are too large, with size and SHA-256 of the whole. */
+/** Shortens a payload or errors that are too large to their head, with size and SHA-256 of the whole. */
 export function cutRequest(raw: RawSagaEvent, request: Uint8Array, limits: RequestLimits): KeptRequest {
   const { payloadBytesMax, errorsBytesMax } = limits
   const unchanged = { raw, request, cut: null }
-  // No part of a message is larger than the message.
+  // A part of a message is not larger than the message.
   if (request.length <= payloadBytesMax && request.length <= errorsBytesMax) return unchanged
   if ('parameterData' in raw && raw.parameterData.length > payloadBytesMax)
     return kept({ ...raw, parameterData: headOf(raw.parameterData) }, raw.parameterData)
@@ -43,9 +43,9 @@ const kept = (raw: RawActivityEvent, original: Uint8Array): KeptRequest => ({
   cut: { size: original.length, sha256: createHash('sha256').update(original).digest() },
 })
 
-/** A copy, so that the payload itself need not stay in memory. */
+/** Copies the head, so that the payload itself can be freed. */
 const headOf = (payload: Uint8Array): Uint8Array => Buffer.from(payload.subarray(0, headBytes))
 
-/** A character that is cut in the middle is left out. */
+/** Cuts the text without leaving half a character. */
 const headOfText = (errors: Buffer, bytesMax: number): string =>
   new TextDecoder().decode(errors.subarray(0, bytesMax), { stream: true })

@@ -8,8 +8,8 @@ function read(entries: Record<string, string>) {
   return readReportMetadata(metadata)
 }
 
-describe('what a caller says of an event', () => {
-  it('is the default tenant, no id and no time without metadata', () => {
+describe('the metadata of an event', () => {
+  it('is the default tenant, no id and no time when none is sent', () => {
     const nothing = {
       tenant: 'default',
       eventId: null,
@@ -66,15 +66,15 @@ describe('what a caller says of an event', () => {
     expect(read({ 'x-attempt': text }).attempt).toBeNull()
   })
 
-  it('does without a trace that is none', () => {
+  it('has no trace when the given one is invalid', () => {
     expect(read({ traceparent: '00-xyz-01' }).traceParent).toBeNull()
   })
 
-  it('does without a time that cannot be read', () => {
+  it('has no time when the given one is unreadable', () => {
     expect(read({ 'x-event-time': 'yesterday' }).eventTime).toBeNull()
   })
 
-  it('refuses a tenant or an id that no key could hold', () => {
+  it('refuses a tenant or an id that cannot be a key', () => {
     expect(() => read({ 'x-event-id': 'e'.repeat(129) })).toThrow('x-event-id is too long')
     expect(() => read({ 'x-tenant': 't'.repeat(129) })).toThrow('x-tenant is too long')
   })

@@ -11,7 +11,7 @@ import {
 } from '../shapes/operations.js'
 import { identifierCharsMax } from '../shapes/parameters.js'
 
-/** One event of one of the ten operations, as a caller reported it. */
+/** An event of one of the ten operations, as a caller reported it. */
 export interface Report {
   raw: RawSagaEvent
   /** The message of the operation, in protobuf's binary format. */
@@ -19,19 +19,19 @@ export interface Report {
   metadata: ReportMetadata
 }
 
-/** The optional facts about an event that are not part of the contract's message. */
+/** The optional metadata of an event, which is not part of the contract's message. */
 export interface ReportMetadata {
   /** `x-tenant`; sagas of different tenants are separate. */
   tenant: string
-  /** `x-event-id`: the same id is the same event, however often it is sent. */
+  /** `x-event-id`: events with the same id are the same event, however often it is sent. */
   eventId: string | null
   /** `x-event-time`; null when missing or unreadable. */
   eventTime: Date | null
-  /** `x-event-seq`: the caller's number of the event; null when missing or invalid. */
+  /** `x-event-seq`: the caller's sequence number of the event; null when missing or invalid. */
   eventSeq: number | null
   /** `x-attempt`: the attempt that the event is about; null when missing or invalid. */
   attempt: number | null
-  /** `traceparent` by the rules of W3C; null when missing or invalid. */
+  /** `traceparent` in W3C form; null when missing or invalid. */
   traceParent: string | null
   /** `x-parent-saga-id`: the saga that started the saga of the event; null when it is missing or empty. */
   parentSagaId: string | null
@@ -45,7 +45,7 @@ const tagPattern = /^[^=\p{Cc}]{1,64}=[^\p{Cc}]{0,192}$/u
 const noTags: readonly string[] = []
 
 /**
- * @param tenantOtherwise the tenant of an event that does not name one
+ * @param tenantOtherwise the tenant when the event names none
  * @throws DomainError invalid-parameters when a tenant or an id is too long or not printable
  */
 export function readReportMetadata(metadata: Metadata, tenantOtherwise = defaultTenant): ReportMetadata {
@@ -66,7 +66,7 @@ export function readReportMetadata(metadata: Metadata, tenantOtherwise = default
 type Sent = string | number | Buffer | undefined
 
 /**
- * A tenant or an id; null when it is missing or empty.
+ * Returns a tenant or an id; null when it is missing or empty.
  *
  * @throws DomainError invalid-parameters when it is too long or not printable
  */
@@ -80,7 +80,7 @@ export function identifier(value: Sent, key: string): string | null {
 }
 
 /**
- * The id of a parent, as it is; null when it is missing, blank or an all-zero GUID.
+ * Returns the id of a parent unchanged; null when it is missing, blank or an all-zero GUID.
  *
  * @throws DomainError invalid-parameters when it is too long or not printable
  */
@@ -89,27 +89,30 @@ function parentSagaIdOf(value: Sent, key: string): string | null {
   return id === null || isZeroGuid(id) ? null : `${value}`
 }
 
-/** A whole number from 0 to `max`; null for any other value. */
+/** Returns a whole number from 0 to `max`; null for any other value. */
 export function wholeNumber(value: Sent, max: number): number | null {
   if (value === undefined) return null
   const text = `${value}`.trim()
   return /^\d{1,16}$/.test(text) && Number(text) <= max ? Number(text) : null
 }
 
-/** A `traceparent` of W3C; null for any other value. */
+/** Returns a W3C `traceparent`; null for any other value. */
 export function traceParentOf(value: Sent): string | null {
   if (value === undefined) return null
   const text = `${value}`.trim()
   return traceParentPattern.test(text) ? text : null
 }
 
-/** HTTP may join several headers with commas. A comma that no `key=` follows is part of a tag's value. */
+/**
+ * Matches the comma between tags, because HTTP may join several headers. A comma without `key=` after it is
+ * part of a tag's value.
+ */
 const betweenTags = /,(?=[^=,]{1,64}=)/
 
 const tagsOf = (metadata: Metadata): readonly string[] =>
   validTags(metadata.get('x-tag').flatMap((tags) => `${tags}`.split(betweenTags).map((tag) => tag.trim())))
 
-/** The tags among texts, as they are, each once, at most 16. */
+/** Returns the valid, distinct tags among texts, at most 16. */
 const validTags = (texts: readonly string[]): readonly string[] =>
   texts.length === 0 ? noTags : [...new Set(texts)].filter((tag) => tagPattern.test(tag)).slice(0, tagsMax)
 
@@ -117,8 +120,8 @@ const validTags = (texts: readonly string[]): readonly string[] =>
 export const eventsMax = 1000
 
 /**
- * @throws DomainError invalid-parameters when the bytes are not such a message, or it has no events or more
- *   than 1,000
+ * @throws DomainError invalid-parameters when the bytes are not such a message, or when it has no events or
+ *   more than 1,000
  */
 export function readReportEvents(bytes: Uint8Array): ReportedEvent[] {
   const { events } = decodeRequest(bytes)
@@ -135,15 +138,15 @@ function decodeRequest(bytes: Uint8Array): ReportEventsRequest {
   }
 }
 
-/** The metadata of a call that applies to those of its events that name no tenant or no trace. */
+/** The metadata of a call, for its events that name no tenant or no trace. */
 export type CallMetadata = Pick<ReportMetadata, 'tenant' | 'traceParent'>
 
 /**
  * Reads each event separately.
  *
  * @param events the events in the format of their protocol
- * @param toMessage converts one of them
- * @returns for each event, in their order, the report, or the error that says why the event cannot be read
+ * @param toMessage converts one event
+ * @returns for each event, in their order, the report, or the error why the event cannot be read
  */
 export const readReports = <Event>(
   events: readonly Event[],
@@ -178,7 +181,7 @@ function readReport(event: ReportedEvent, call: CallMetadata): Report {
   }
 }
 
-/** The operation of an event, and its request in the bytes in which a single call sends it. */
+/** Returns the operation of an event, and its request in the bytes that a single call would send. */
 function requestOf(event: ReportedEvent): { operation: ReportedOperation; request: Uint8Array } {
   for (const operation of reportedOperations) {
     const message = event[methods[operation]]
@@ -187,6 +190,6 @@ function requestOf(event: ReportedEvent): { operation: ReportedOperation; reques
   throw invalidParameters(['request is missing'])
 }
 
-/** By the rule of `x-event-time`: a time that cannot be read counts as missing. */
+/** Parses a time with the rule of `x-event-time`: an unreadable time counts as missing. */
 const timeOf = (time: Date | undefined): Date | null =>
   time === undefined || Number.isNaN(time.getTime()) ? null : parseEventTime(time.toISOString())

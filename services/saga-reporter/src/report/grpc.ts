@@ -15,7 +15,7 @@ import { logFailures, type ReportEvents, type ReportOutcome } from './report.js'
 export interface ReportServicesOptions {
   admitReporter: AdmitReporter
   reportEvents: ReportEvents
-  /** Answer isSuccess=false where the status would be UNAVAILABLE. */
+  /** Whether to answer isSuccess=false in place of the status UNAVAILABLE. */
   unavailableAsFailure: boolean
   logger: Logger
 }
@@ -26,8 +26,8 @@ export const olderName = { file: 'saga.proto', package: 'pole.Sagas.Server.Grpc'
 const serviceNames = ['svc.Sagas.Server.Grpc.Saga', `${olderName.package}.Saga`]
 
 /**
- * The ten operations, under each of the service's names, and `switchyard.sagas.v1.SagaIngest`: many events in
- * one call.
+ * Returns the services that report: the ten operations, under each of the service's names, and
+ * `switchyard.sagas.v1.SagaIngest` for many events in one call.
  */
 export function reportServices(options: ReportServicesOptions): GrpcService[] {
   const { admitReporter, reportEvents, logger } = options
@@ -53,7 +53,7 @@ export function reportServices(options: ReportServicesOptions): GrpcService[] {
   ]
 }
 
-/** What is known of a report from its headers. */
+/** The data of a report from its headers. */
 interface AdmittedReport extends Reporter {
   metadata: ReportMetadata
 }
@@ -63,7 +63,7 @@ async function admitReport(admitReporter: AdmitReporter, call: ArrivedCall): Pro
   const reporter = await admitReporter(call)
   const own = ownTenant(reporter.peer.tenants)
   const metadata = readReportMetadata(call.metadata, own)
-  // A call that names no tenant is checked by its events, which may name some.
+  // A call without a tenant is checked by its events, because they may name some.
   if (metadata.tenant !== own) requireOwnTenant(reporter.peer, metadata.tenant)
   return { ...reporter, metadata }
 }
@@ -90,7 +90,7 @@ function singleMethods({ admitReporter, reportEvents, unavailableAsFailure, logg
     reportedOperations.map((name) => [methods[name], operation(decoders[name])]),
   )
   /**
-   * With `unavailableAsFailure`, a report that cannot be checked now is admitted, and its answer says
+   * With `unavailableAsFailure`, a report that cannot be checked now is admitted, and answered with
    * isSuccess=false.
    */
   const admit = async (call: ArrivedCall): Promise<AdmittedSingle> => {
@@ -105,7 +105,7 @@ function singleMethods({ admitReporter, reportEvents, unavailableAsFailure, logg
 }
 
 /**
- * The methods get requests as bytes: the log stores the bytes unchanged, and undecodable ones are
+ * Makes the methods receive requests as bytes: the log stores the bytes unchanged, and undecodable ones are
  * INVALID_ARGUMENT.
  */
 function asBytes(definition: ServiceDefinition, serviceName: string): ServiceDefinition {
@@ -132,7 +132,10 @@ function responseOf(outcome: ReportOutcome | undefined): CommonResponse {
   return { isSuccess: true, message: outcome, errors: '' }
 }
 
-/** For clients that know no status: the event could not be stored now, and may be sent again. */
+/**
+ * Returns the answer for clients that ignore statuses: the event could not be stored now, and may be sent
+ * again.
+ */
 const unavailableResponse = ({ message }: Error): CommonResponse => ({
   isSuccess: false,
   message: 'temporarily unavailable',

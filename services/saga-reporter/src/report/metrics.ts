@@ -7,13 +7,13 @@ type Operation = RawSagaEvent['operation']
 /** The result of a report: `failed` when it could not be stored now. */
 export type ReportResult = 'recorded' | 'duplicate' | 'late' | 'parked' | 'conflict' | 'rejected' | 'failed'
 
-/** The label of an event that was recorded. */
+/** Returns the label of a recorded event. */
 export const reportResultOf = (result: EventResult): ReportResult =>
   result === 'conflict recorded' ? 'conflict' : result
 
 export interface ReportMetrics {
   reported(operation: Operation, result: ReportResult, seconds: number): void
-  /** A batch has ended; `stored` is false when the database could not store it. */
+  /** Counts a finished batch; `stored` is false when the database could not store it. */
   batch(events: number, seconds: number, stored: boolean): void
 }
 

@@ -31,7 +31,7 @@ function limit({ perSecond = 1, burst = 2, rememberedMax = 100 } = {}) {
     tick: (ms: number) => {
       now += ms
     },
-    /** null when the event passes, else the refusal. */
+    /** Sends an event. Returns null when it passes, otherwise the refusal. */
     send(event: RawSagaEvent, { peer = anybody, tenant = 'default', address = '10.0.0.1' } = {}) {
       try {
         rateLimit?.({ peer, tenant, event, address })
@@ -43,8 +43,8 @@ function limit({ perSecond = 1, burst = 2, rememberedMax = 100 } = {}) {
   }
 }
 
-describe('the limit of a service', () => {
-  it('refuses what is over it and says when to come again; other services go on', () => {
+describe('the rate limit of a service', () => {
+  it('refuses events over the limit with the time to retry, and does not affect other services', () => {
     const { send, tick } = limit()
     expect(send(started('1', 'booking'))).toBeNull()
     expect(send(started('2', 'booking'))).toBeNull()
@@ -56,18 +56,18 @@ describe('the limit of a service', () => {
     expect(send(started('3', 'booking'))).toBeNull()
   })
 
-  it('counts the events of its sagas and activities, in their tenant', () => {
+  it("counts the events of the service's sagas and activities, in their tenant", () => {
     const { send } = limit({ burst: 4 })
     send(started('s', 'booking'))
     expect(send(activityEnded('a', 's'))).toBeNull()
     expect(send(revoked('a'))).toBeNull()
     expect(send(ended('s'))).toBeNull()
     expect(send(revoked('a'))?.message).toContain('service booking')
-    // The same ids elsewhere are other sagas.
+    // The same ids in another tenant are other sagas.
     expect(send(revoked('a'), { tenant: 'acme' })).toBeNull()
   })
 
-  it('is the one of the certificate when that names a service', () => {
+  it('belongs to the service of the certificate when it names one', () => {
     const { send } = limit({ burst: 1 })
     const peer = { name: 'orders.internal', service: 'orders', tenants: null }
     expect(send(revoked('a'), { peer })).toBeNull()
@@ -75,7 +75,7 @@ describe('the limit of a service', () => {
     expect(send(started('s', 'orders'))?.message).toContain('service orders')
   })
 
-  it('is shared by address, or by token, where nobody knows the saga', () => {
+  it('is shared by address or token for unknown sagas', () => {
     const { send } = limit({ burst: 1 })
     expect(send(revoked('a'))).toBeNull()
     expect(send(revoked('b'))?.message).toContain('this sender')
@@ -84,13 +84,13 @@ describe('the limit of a service', () => {
     expect(send(revoked('c'), { peer: { ...anybody, name: 'token x' } })?.message).toContain('this sender')
   })
 
-  it('takes the time of a SagaEnded for no service', () => {
+  it('does not treat the time of a SagaEnded as a service', () => {
     const { send } = limit({ burst: 1 })
     expect(send(ended('s', '2020-03-09 05:13:08.123'))).toBeNull()
     expect(send(ended('t', '2021-03-09 05:13:08.123'))?.message).toContain('this sender')
   })
 
-  it('forgets the sagas it has not seen for long, in bounded memory', () => {
+  it('forgets sagas without recent events, in bounded memory', () => {
     const { send } = limit({ burst: 3, rememberedMax: 2 })
     send(started('1', 'booking'))
     for (const id of ['2', '3', '4', '5', '6', '7']) send(started(id, `other-${id}`))
@@ -99,18 +99,18 @@ describe('the limit of a service', () => {
     expect(send(ended('1'))?.message).toContain('this sender')
   })
 
-  it('is off at 0', () => {
+  it('is disabled by 0', () => {
     const { send } = limit({ perSecond: 0 })
     for (let count = 0; count < 100; count++) expect(send(started(String(count), 'booking'))).toBeNull()
   })
 })
 
-/** What is let through of events that come at these times. */
+/** Returns the times at which events pass. */
 const passed = (bucket: TokenBucket, times: number[]) =>
   times.filter((nowMs) => bucket.take(nowMs) === 0).length
 
 describe('a token bucket', () => {
-  it('lets a burst through at once, then the rate', () => {
+  it('passes a burst at once, then the rate', () => {
     const bucket = new TokenBucket(10, 3, 0)
     expect([0, 0, 0].map((now) => bucket.take(now))).toEqual([0, 0, 0])
     expect(bucket.take(0)).toBe(100)
@@ -119,7 +119,7 @@ describe('a token bucket', () => {
     expect(bucket.take(100)).toBeCloseTo(100)
   })
 
-  it('never lets more through than the burst and the rate allow, and loses nothing it could let through', () => {
+  it('never passes more than the burst and the rate allow, and nothing less', () => {
     const arrivals = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 300 })
     const limits = fc.record({
       perSecond: fc.integer({ min: 1, max: 2000 }),
@@ -139,7 +139,7 @@ describe('a token bucket', () => {
     )
   })
 
-  it('says after which wait the next one passes: not a moment sooner', () => {
+  it('returns exactly the wait after which the next event passes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 20 }), (perSecond, burst) => {
         const bucket = new TokenBucket(perSecond, burst, 0)
@@ -151,7 +151,7 @@ describe('a token bucket', () => {
     )
   })
 
-  it('is not confused by a clock that steps back', () => {
+  it('works with a clock that steps back', () => {
     const bucket = new TokenBucket(1000, 1, 1000)
     expect(bucket.take(1000)).toBe(0)
     expect(bucket.take(0)).toBe(1)

@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache'
 import { serviceNameOf } from '../access/access.js'
 import type { Peer } from '../shapes/peer.js'
 
-/** An event before it is counted. */
+/** An event before the rate limit counts it. */
 export interface Arrival {
   peer: Peer
   tenant: string
   event: RawSagaEvent
-  /** Identifies the sender when nothing else does. */
+  /** Identifies the sender when no token or certificate does. */
   address: string
 }
 
@@ -25,19 +25,19 @@ interface Options {
   perSecond: number
   /** Events at once after a pause. */
   burst: number
-  /** Milliseconds that never go back. */
+  /** Returns milliseconds that never decrease. */
   nowMs: () => number
-  /** How many sagas, and as many activities, are remembered with their service. */
+  /** Number of sagas, and of activities, whose service is remembered. */
   rememberedMax?: number
 }
 
 const bucketsMax = 10_000
 
 /**
- * Limits the events of each service, so that a service with too many events does not affect other services.
- * The service of an event is that of its sender's certificate, or the one that it names, or that of its saga
- * or activity as far as this process has seen it. Events of unknown sagas share the limit of their sender. A
- * CI job has a limit of its own, so that it uses up that of no service by naming it.
+ * Creates the rate limit for the events of each service, so that a service with too many events does not
+ * affect others. The service of an event is that of the sender's certificate, the one that the event names,
+ * or that of its saga or activity as far as this process has seen it. Events of unknown sagas share the limit
+ * of their sender. A CI job has its own limit, so that it cannot use up the limit of a service by naming it.
  */
 export function createRateLimit(options: Options): RateLimit | undefined {
   const { perSecond, burst, nowMs, rememberedMax = 100_000 } = options
@@ -60,18 +60,15 @@ export function createRateLimit(options: Options): RateLimit | undefined {
     if (peer.isJob) return count(` ${peer.name}`, 'this job')
     const service = peer.service ?? serviceOf(tenant, event)
     if (service !== null) count(service, `service ${service}`)
-    // The space distinguishes this key from names of services, which are trimmed.
+    // The leading space distinguishes this key from names of services, which are trimmed.
     else count(` ${peer.name ?? address}`, 'this sender')
   }
 }
 
-/** The service an event belongs to, as far as this process has seen; null when it is unknown. */
+/** Returns the service of an event, as far as this process has seen it; null when it is unknown. */
 type ServiceMemory = (tenant: string, event: RawSagaEvent) => string | null
 
-/**
- * Remembers which service sagas and activities belong to: the `max` sagas and `max` activities that were seen
- * last.
- */
+/** Remembers the services of sagas and activities: of the latest `max` sagas and `max` activities. */
 function createServiceMemory(max: number): ServiceMemory {
   const sagas = new LRUCache<string, string>({ max: max })
   const activities = new LRUCache<string, string>({ max: max })
@@ -94,8 +91,8 @@ function createServiceMemory(max: number): ServiceMemory {
 }
 
 /**
- * Lets `perSecond` events through a second, and up to `burst` at once after a pause. Each call passes the
- * time, in milliseconds that never go back.
+ * Passes `perSecond` events a second, and up to `burst` at once after a pause. Each call receives the time,
+ * in milliseconds that never decrease.
  */
 export class TokenBucket {
   readonly #perMs: number
@@ -110,7 +107,7 @@ export class TokenBucket {
     this.#atMs = nowMs
   }
 
-  /** Takes a token. Returns 0 when there was one, else the milliseconds until there is one. */
+  /** Takes a token. Returns 0 when there was one, otherwise the milliseconds until the next one. */
   take(nowMs: number): number {
     if (nowMs > this.#atMs) {
       this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#atMs) * this.#perMs)

@@ -12,7 +12,7 @@ const received = (id: string): NewSagaEvent => ({
   request: new Uint8Array(200),
 })
 
-/** A database that writes each batch when it is told to. */
+/** A database that writes each batch when the test releases it. */
 function slowDatabase() {
   const batches: { ids: string[]; finish: () => void }[] = []
   const writeBatch: WriteBatch = (events) =>
@@ -26,7 +26,7 @@ function slowDatabase() {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const limits = { eventsMax: 2000, bytesMax: 1 << 24 }
 
-/** The outcome of one event. */
+/** Returns the outcome of one event. */
 const recordOne = async (ingest: Recorder, id: string, givenUp?: () => boolean) =>
   (await ingest.record([received(id)], givenUp))[0]
 
@@ -38,8 +38,8 @@ function startIngest(transactionsMax: number, queue = limits) {
   return { batches, ingest, record }
 }
 
-describe('events that come at the same time', () => {
-  it('are written at once by all transactions, each event once and in their order', async () => {
+describe('parallel events', () => {
+  it('are written by all transactions in parallel, each event once and in order', async () => {
     const { batches, record } = startIngest(2)
     const answers = record(0, 100)
     await turn()
@@ -77,7 +77,7 @@ describe('events that come at the same time', () => {
 })
 
 describe('the events of one call', () => {
-  it('are written in one transaction, in their order, and answered with one outcome each', async () => {
+  it('are written in one transaction, in order, and answered with one outcome each', async () => {
     const { batches, ingest, record } = startIngest(2)
     const single = record(0, 1)
     const events = Array.from({ length: 1000 }, (_, index) => received(`call-${index}`))
@@ -102,7 +102,7 @@ describe('the events of one call', () => {
   })
 })
 
-it('refuses what does not fit the queue, by number and by bytes, and takes more once there is room', async () => {
+it("refuses events beyond the queue's limits of number and bytes, and accepts more once there is room", async () => {
   for (const queue of [
     { eventsMax: 10, bytesMax: 1 << 24 },
     { eventsMax: 1000, bytesMax: 10 * 712 },
@@ -119,7 +119,7 @@ it('refuses what does not fit the queue, by number and by bytes, and takes more 
   }
 })
 
-it('writes nothing that nobody waits for any more', async () => {
+it('does not write events for which no caller waits any more', async () => {
   const { batches, ingest } = startIngest(1)
   const left = recordOne(ingest, 'left', () => true)
   const waits = recordOne(ingest, 'waits', () => false)
@@ -129,7 +129,7 @@ it('writes nothing that nobody waits for any more', async () => {
   expect(await waits).toBe('recorded')
 })
 
-it('closes once everything that it took is answered, and takes nothing from then on', async () => {
+it('answers all accepted events before it closes, and accepts no further ones', async () => {
   const { batches, ingest, record } = startIngest(1)
   const [answer] = record(0, 1)
   await turn()

@@ -8,8 +8,8 @@ import type { ReportMetrics } from './metrics.js'
 /** Stores events, many calls in one transaction. */
 export interface Recorder {
   /**
-   * Stores the events of one call in one transaction, in their order. An event that is refused or cannot be
-   * stored does not keep the other events from being stored.
+   * Stores the events of one call in one transaction, in order. An event that is refused or cannot be stored
+   * does not affect the other events.
    *
    * @param events at most 1,000
    * @param givenUp called right before the events are written; when it returns true, they are not written
@@ -26,17 +26,17 @@ export type WriteBatch = (events: readonly NewSagaEvent[]) => Promise<EventOutco
 
 export interface RecorderOptions {
   writeBatch: WriteBatch
-  /** Transactions that are under way at the same time, at most. */
+  /** Most concurrent transactions. */
   transactionsMax: number
-  /** What may wait, at most. */
+  /** Most waiting events and bytes. */
   queue: { eventsMax: number; bytesMax: number }
 }
 
-/** The memory that the objects of an event take, beside its bytes. */
+/** Memory of an event's objects, beside its bytes. */
 const eventBytes = 512
 
 /**
- * Stores events by group commit; calls that do not fit the queue are refused at once and may be sent again.
+ * Stores events by group commit. Calls that do not fit the queue are refused at once and may be sent again.
  */
 export function createRecorder({ writeBatch, transactionsMax, queue }: RecorderOptions): Recorder {
   const { commit, close } = createGroupCommit<NewSagaEvent, EventOutcome>({
@@ -54,7 +54,7 @@ export function createRecorder({ writeBatch, transactionsMax, queue }: RecorderO
 /** Stores events in one transaction: all of them or none. */
 export type RecordEvents = (events: readonly NewSagaEvent[]) => Promise<RecordedSagaEvent[]>
 
-/** An event that could not be stored, and why. */
+/** The failure to store an event. */
 export class RecordFailure {
   readonly error: unknown
 
@@ -63,14 +63,14 @@ export class RecordFailure {
   }
 }
 
-/** The result of an event that was stored or refused, or why it could not be stored. */
+/** The result of an event that was stored or refused, or the failure to store it. */
 export type EventOutcome = RecordedSagaEvent | RecordFailure
 
 /**
- * Stores a batch. A batch that fails is halved until the event that makes it fail is alone, so that the other
- * events are stored. A database that cannot work now fails the whole batch at once.
+ * Stores a batch. A batch that fails is halved until the failing event is alone, so that the other events are
+ * stored. When the database is unavailable, the whole batch fails at once.
  *
- * @param onUnavailable called once with the cause, because callers only learn that they may try again
+ * @param onUnavailable called once with the cause, because callers only learn that they may retry
  */
 async function recordSplitting(
   record: RecordEvents,
@@ -89,7 +89,7 @@ async function recordSplitting(
   const middle = Math.ceil(events.length / 2)
   const first = await recordSplitting(record, events.slice(0, middle), onUnavailable)
   const last = first.at(-1)
-  // The second half is not stored either, so that the order is kept when both are sent again.
+  // The second half is not stored either, so that the order is preserved when both are sent again.
   if (last instanceof RecordFailure && isRefusal(last.error, 'unavailable'))
     return [...first, ...failAll(events.slice(middle), last.error)]
   const second = await recordSplitting(record, events.slice(middle), onUnavailable)

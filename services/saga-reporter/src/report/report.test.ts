@@ -45,7 +45,7 @@ function service(writeBatch: WriteBatch) {
   }
 }
 
-it('counts and answers each event of a call with its own outcome, also behind one that is refused', async () => {
+it('counts and answers each event of a call with its own outcome, even after a refused one', async () => {
   const { report, counted } = service(async (events) =>
     events.map(({ event }) => {
       if ('sagaId' in event && event.sagaId === 'known') return 'duplicate'

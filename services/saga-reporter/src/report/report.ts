@@ -22,18 +22,15 @@ import { type EventOutcome, type Recorder, RecordFailure } from './record.js'
 
 /** The events of one call, and its sender. */
 export interface ReportCall {
-  /** Each event, or why it could not be read. */
+  /** The events; an error in place of an event that could not be read. */
   reports: readonly (Report | DomainError)[]
   peer: Peer
   address: string
-  /** Whether the caller no longer waits; an event that has not been written by then is not written. */
+  /** Returns whether the caller no longer waits; an event that was not written before is then not written. */
   givenUp: () => boolean
 }
 
-/**
- * The result of an event that is stored, or why it is not: SagaRejection, DomainError, or an unexpected
- * failure.
- */
+/** The result of a stored event, or its error: SagaRejection, DomainError, or an unexpected failure. */
 export type ReportOutcome = EventResult | Error
 
 /**
@@ -54,7 +51,7 @@ interface Dependencies {
 }
 
 /**
- * Takes lifecycle events: refuses events that can never be valid, and stores all other events before it
+ * Accepts lifecycle events: refuses events that can never be valid, and stores all other events before it
  * answers.
  */
 export function createReportEvents(dependencies: Dependencies): ReportEvents {
@@ -90,8 +87,8 @@ export function createReportEvents(dependencies: Dependencies): ReportEvents {
 }
 
 /**
- * Each event as it can be stored, or why it is refused. Once an event is over the sender's rate, the events
- * after it are refused as well, so that the order is kept when they are sent again.
+ * Returns the storable form of each event, or its refusal. Once an event exceeds the sender's rate, the
+ * following ones are refused as well, so that the order is preserved when they are sent again.
  */
 function prepareEvents(
   dependencies: Dependencies,
@@ -152,7 +149,7 @@ function outcomeOf(outcome: EventOutcome | undefined): ReportOutcome {
     : new Error('an event failed', { cause: outcome.error })
 }
 
-/** Logs the unexpected failures of a call that is answered nevertheless. */
+/** Logs the unexpected failures of a call that was answered anyway. */
 export function logFailures(outcomes: readonly ReportOutcome[], logger: Logger): void {
   for (const error of outcomes) {
     const isExpected = error instanceof SagaRejection || error instanceof DomainError
@@ -161,7 +158,7 @@ export function logFailures(outcomes: readonly ReportOutcome[], logger: Logger):
 }
 
 /**
- * The event of a request; the metadata's time stands in for an addTime that was not sent.
+ * Returns the event of a request; the metadata's time replaces a missing addTime.
  *
  * @param cut size and digest of the whole payload or errors when the request has only their head
  * @throws SagaRejection

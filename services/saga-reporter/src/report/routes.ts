@@ -27,7 +27,7 @@ import { type CallMetadata, eventsMax, identifier, readReports, traceParentOf } 
 import { eventReplyShape, presentEventReply } from './event-reply.js'
 import { logFailures, type ReportEvents } from './report.js'
 
-/** @param isForCertificates only holders of certificates may report, which no request over HTTP carries */
+/** @param isForCertificates only holders of certificates may report, so no HTTP request may */
 export const reportRoutes = (report: ReportEvents, isForCertificates: boolean): Route[] => [
   route('POST', '/saga_events', reporter(isForCertificates), reportEvents(report), {
     keptTexts: { list: 'events', members: ['parameter', 'result'] },
@@ -45,10 +45,7 @@ const line = () => z.string().max(textCharsMax).default('')
 
 const payloadNote = 'the text of a string is stored, any other value as it is written in the body'
 
-/**
- * One event of `POST /saga_events`: the metadata of a gRPC call, and the fields of the request of its
- * operation.
- */
+/** One event of `POST /saga_events`: the metadata of a gRPC call, and the request fields of its operation. */
 const eventShape = z.object({
   operation: z.enum(reportedOperations),
   event_id: text()
@@ -106,7 +103,7 @@ const examples = [
 ]
 
 /**
- * The body of `POST /saga_events`. Items are read one by one later, so that only the bad ones among them are
+ * The body of `POST /saga_events`. Items are validated one by one later, so that only the bad ones are
  * refused.
  */
 const jsonEventsShape = z.object({
@@ -116,7 +113,7 @@ const jsonEventsShape = z.object({
   ),
 })
 
-/** Each event of a body as a report, or the error that says why the event cannot be read. */
+/** Returns each event of a body as a report, or the error why it cannot be read. */
 const readJsonReports = (events: readonly unknown[], metadata: CallMetadata) =>
   readReports(events, toMessage, metadata)
 
@@ -133,7 +130,7 @@ function toMessage(given: unknown): ReportedEvent {
     tenant: event.tenant,
     traceParent: event.trace_parent,
     parentSagaId: event.parent_saga_id,
-    // Each message takes the fields that it has.
+    // Each message ignores the fields of others.
     [methods[event.operation]]: {
       sagaId: event.saga_id,
       activityId: event.activity_id,
@@ -156,18 +153,18 @@ function payloadOf(value: unknown, base64: string | undefined): Buffer {
   if (base64 !== undefined) return Buffer.from(base64, 'base64')
   if (value === undefined) return Buffer.alloc(0)
   if (value instanceof JsonText) return Buffer.from(value.text)
-  // A form has strings, and objects of them.
+  // A form sends strings, and objects of strings.
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 /**
- * The tenant and trace of an HTTP request, by the rules of gRPC metadata.
+ * Reads the tenant and the trace of an HTTP request, with the rules of gRPC metadata.
  *
  * @param tenantOtherwise the tenant of events that name none
  * @throws DomainError invalid-parameters
  */
 function readHttpMetadata(headers: IncomingHttpHeaders, tenantOtherwise: string): CallMetadata {
-  // Node joins a header that came twice with a comma.
+  // Node joins a repeated header with a comma.
   const tenant = headers['x-tenant']?.toString()
   if (tenant?.includes(',')) throw invalidParameters(['x-tenant must have one value, without a comma'])
   if (tenant !== undefined && /[^ -~]/.test(tenant)) throw invalidParameters(['x-tenant is invalid'])
@@ -177,7 +174,7 @@ function readHttpMetadata(headers: IncomingHttpHeaders, tenantOtherwise: string)
   }
 }
 
-/** Tokens that may report. */
+/** Returns the guard for tokens that may report. */
 const reporter = (isForCertificates: boolean): Guard<Peer> =>
   documented(
     { who: 'administrators, and tokens with the scope `saga_report`' },

@@ -9,14 +9,14 @@ import { createSagaNotes, lockSagas, type NewSagaNote, type SagaNote } from './s
 export interface Resolution {
   tenant: string
   sagaId: string
-  /** User name of the operator. */
+  /** Username of the operator. */
   author: string
   note: string
   audit: AuditAuthor
 }
 
 /**
- * Resolves a saga that failed, by an event of the log; gives the saga as it is afterwards.
+ * Resolves a failed saga by an event of the log, and returns the saga afterwards.
  *
  * @throws DomainError not-found | conflict when it is not in status Error | unavailable when it cannot be
  *   stored now
@@ -29,7 +29,7 @@ interface Dependencies {
   clock: Clock
 }
 
-/** Why a saga of this status cannot be resolved. */
+/** Returns the reason why a saga of this status cannot be resolved. */
 export const nothingToResolve = (status: SagaStatus): string =>
   `There is nothing to resolve: the saga is ${status}`
 
@@ -50,7 +50,7 @@ export function createResolveSaga({ store, readDatabase, clock }: Dependencies):
   }
 }
 
-/** An event that an operator causes, as it goes into the log: its request is JSON. */
+/** Returns an operator's event for the log; its request is JSON. */
 export function operatorEvent(tenant: string, event: OperatorEvent, receivedAt: Date): NewSagaEvent {
   const { operation, ...fields } = event
   const request = Buffer.from(JSON.stringify(fields))
@@ -58,7 +58,7 @@ export function operatorEvent(tenant: string, event: OperatorEvent, receivedAt: 
     tenant,
     event,
     receivedAt,
-    // A later failure may be resolved in the same words.
+    // A later failure may be resolved with the same note, so each resolution has its own id.
     eventId: `resolution-${randomUUID()}`,
     eventTime: null,
     contentKey: contentHash({ operation, request, eventSeq: null, attempt: null }),
@@ -67,7 +67,7 @@ export function operatorEvent(tenant: string, event: OperatorEvent, receivedAt: 
 }
 
 /**
- * Stores what an operator writes about a saga.
+ * Stores an operator's note about a saga.
  *
  * @throws DomainError not-found
  */

@@ -16,7 +16,7 @@ import { noteShape, presentNote, presentSagaDetail, sagaDetailShape } from '../s
 import { tenantRoute } from '../shapes/tenants.js'
 import { type ResolveSaga, writeNote } from './resolve.js'
 
-/** What operators do with one saga. */
+/** Endpoints for operators who handle one saga. */
 export const resolveRoutes = (database: Pooled, resolve: ResolveSaga): Route[] => [
   tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(database)),
   tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),

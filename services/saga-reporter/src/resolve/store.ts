@@ -19,7 +19,7 @@ const notesOfSaga = {
   text: `SELECT ${noteColumns} FROM saga_notes n WHERE n.tenant = $1 AND n.saga_id = $2 ORDER BY n.id`,
 }
 
-/** What operators have written about a saga, in the order in which they did. */
+/** Lists the operators' notes about a saga, oldest first. */
 export const listSagaNotes = (database: Pooled, tenant: string, sagaId: string): Promise<SagaNote[]> =>
   readRows<SagaNote>(database, { ...notesOfSaga, values: [tenant, sagaId] })
 
@@ -32,7 +32,7 @@ const newNotes = {
 
 export type NewSagaNote = Pick<SagaNote, 'authorId' | 'authorName' | 'body'>
 
-/** Stores a note about each of these sagas that exists, in the transaction of a connection. */
+/** Stores a note about each of the sagas that exist, in the transaction of the connection. */
 export async function createSagaNotes(
   client: PoolClient,
   { tenant, sagaIds }: { tenant: string; sagaIds: readonly string[] },
@@ -45,16 +45,19 @@ export async function createSagaNotes(
   return rows
 }
 
-/** What decides whether a saga may be resolved, or its resolution undone. */
+/** The state that decides whether a saga may be resolved, or its resolution undone. */
 export interface LockedSaga {
   status: SagaStatus
   resolvedAt: Date | null
   resolvedBy: string | null
-  /** Of the saga and its activities. */
+  /** The last event of the saga and its activities. */
   lastEventAt: Date
 }
 
-/** Locks sagas like recording, and reads them afterwards, because a row may change until it is locked. */
+/**
+ * Locks sagas in the same way as recording does, and then reads them, because a row may change until it is
+ * locked.
+ */
 export async function lockSagas(
   client: PoolClient,
   tenant: string,

@@ -45,7 +45,7 @@ const listSagas = (database: Pooled) =>
     },
   })
 
-/** `Pending=0, Started=10000+, …` */
+/** Returns the header `Pending=0, Started=10000+, …`. */
 const countsHeader = (counts: search.StatusCounts | null) => ({
   'X-Status-Counts':
     counts?.map(({ status, count, more }) => `${status}=${count}${more ? '+' : ''}`).join(', ') ?? 'unknown',

@@ -7,7 +7,7 @@ export type { SagaView } from './store.js'
 export interface SagaListRequest {
   search: SagaSearch
   order: SagaOrder
-  /** Where the page before ended; null: the first page. */
+  /** The end of the previous page; null: the first page. */
   after: SagaPosition | null
   take: number
   withCounts: boolean
@@ -15,9 +15,9 @@ export interface SagaListRequest {
 
 export interface SagaList {
   sagas: SagaView[]
-  /** Where the next page begins; null on the last page. */
+  /** The start of the next page; null on the last page. */
   next: SagaPosition | null
-  /** Null when counting takes too long, undefined when it was not asked for. */
+  /** Null when counting took too long, undefined when it was not requested. */
   counts: StatusCounts | null | undefined
 }
 

@@ -2,11 +2,14 @@ import { likeText } from '@switchyard/db/sql'
 import { type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
 import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from '../shapes/search.js'
 
-/** The parameters of a statement that is put together: text gets `$1`, `$2`, …, values go beside it. */
+/**
+ * Collects the parameters of a composed statement: the text contains `$1`, `$2`, …, and the values are beside
+ * it.
+ */
 export class SqlParameters {
   readonly values: unknown[] = []
 
-  /** @returns the placeholder that stands for the value */
+  /** @returns the placeholder of the value */
   add(value: unknown): string {
     this.values.push(value)
     return `$${this.values.length}`
@@ -17,19 +20,18 @@ export class SqlParameters {
 type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null
 
 /**
- * A saga's row is updated for an ordinary event of an activity only when the event is at least this much
- * newer than the stored time of the last event. The true time of the last event may therefore be this much
- * later than the stored one.
+ * Ordinary events of activities update the saga's row only when they are at least this much newer than its
+ * stored last event. The true time of the last event may therefore be this much later than the stored one.
  */
 const staleness = "interval '10 seconds'"
 
 export const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
   WHERE a.tenant = s.tenant AND a.saga_id = s.id)`
 
-/** When the last event about a saga `s` or its activities was received. */
+/** SQL of the time at which the last event about a saga `s` or its activities was received. */
 export const lastEvent = `greatest(s.last_event_at, ${lastActivityEvent})`
 
-/** A condition in SQL, with `?` in place of the value. */
+/** Conditions in SQL, with `?` in place of the value. */
 const plain: [keyof SagaSearch, string][] = [
   ['serviceName', 's.service_name = ?'],
   ['status', 's.status = ?'],
@@ -40,11 +42,11 @@ const plain: [keyof SagaSearch, string][] = [
   ['endedAfter', 's.ended_at >= ?'],
   ['endedBefore', 's.ended_at <= ?'],
   ['updatedAfter', `s.last_event_at >= ?::timestamptz - ${staleness}`],
-  // The activities are read only where the stored time does not decide.
+  // The activities are read only when the stored time does not decide.
   ['updatedAfter', `(s.last_event_at >= ? OR ${lastActivityEvent} >= ?)`],
   ['updatedBefore', 's.last_event_at <= ?'],
   ['updatedBefore', `(s.last_event_at < ?::timestamptz - ${staleness} OR ${lastEvent} <= ?)`],
-  // A saga is created before it is updated, so a walk from the newest saga on can begin at this time.
+  // A saga is created before it is updated, so a scan from the newest saga may begin at this time.
   ['updatedBefore', 's.first_seen_at <= ?'],
 ]
 
@@ -53,7 +55,7 @@ const exists = (found: boolean, subquery: string) => `${found ? '' : 'NOT '}EXIS
 const errorsExist = (condition: string) =>
   exists(true, `saga_errors e WHERE e.tenant = s.tenant AND e.saga_id = s.id AND ${condition}`)
 
-/** The conditions for a row `s` of sagas, without the condition that the driver has applied. */
+/** Returns the conditions for a row `s` of sagas, without those that the driver has applied. */
 function conditionsOf(search: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
   const { late, tag, idPrefix, idContains, fingerprint, errorsContain } = search
   const conditions = [`s.tenant = ${parameters.add(search.tenant)}`]
@@ -93,11 +95,11 @@ function flagConditions({ flags = {} }: SagaSearch, driver: Driver, parameters: 
 
 const containsPattern = (text: string): string => `%${likeText(text)}%`
 
-/** The condition that a column contains a text, in any case. */
+/** Returns the condition that a column contains a text; case does not matter. */
 const containsText = (column: string, text: string, parameters: SqlParameters): string =>
   `lower(${column}) LIKE lower(${parameters.add(containsPattern(text))})`
 
-/** The rarest part of a search that has a table of its own. */
+/** Returns the most selective part of a search that has its own table. */
 export function driverOf({ flags = {}, tag, fingerprint, errorsContain, idContains }: SagaSearch): Driver {
   const flag = sagaFlagKinds.find((kind) => flags[kind])
   if (flag) return { flag }
@@ -114,21 +116,24 @@ const columns = {
   id: null,
 } as const
 
-/** The column of sagas that an order is by; null when it is by id. */
+/** Returns the column of sagas that determines the order; null when the order is by id. */
 export const orderColumn = ({ by }: SagaOrder) => columns[by]
 
 /**
- * Newest first, and among equals by id; the other direction is the exact reverse, so that one index serves
- * both.
+ * Returns the ORDER BY: newest first, then by id; the other direction is the exact reverse, so that one index
+ * serves both.
  *
- * @param time the column in question, null when the order is by id
+ * @param time the column, null when the order is by id
  */
 export function orderBy({ direction }: SagaOrder, time: string | null, id: string): string {
   if (time === null) return `${id} ${direction}`
   return direction === 'desc' ? `${time} DESC, ${id}` : `${time}, ${id} DESC`
 }
 
-/** The condition for rows after a position. Its first comparison determines where the index scan begins. */
+/**
+ * Returns the condition for rows after a position. Its first comparison determines where the index scan
+ * begins.
+ */
 export function afterPosition(
   { direction }: SagaOrder,
   { at, id }: SagaPosition,
@@ -146,7 +151,7 @@ export function afterPosition(
   )
 }
 
-/** The condition for rows up to a position, including the row at the position. */
+/** Returns the condition for rows up to a position, including the row at the position. */
 export function upToPosition(
   order: SagaOrder,
   { at, id }: SagaPosition,
@@ -165,11 +170,11 @@ export function upToPosition(
 export interface SagaQuestion {
   search: SagaSearch
   order: SagaOrder
-  /** Rows after this one. Unset: from the first on. */
+  /** Only rows after this one. Unset: from the first one. */
   after?: SagaPosition | null | undefined
 }
 
-/** The text behind FROM, and the conditions behind WHERE. */
+/** The text after FROM, and the conditions after WHERE. */
 export interface SagaSource {
   from: string
   where: string[]
@@ -177,16 +182,16 @@ export interface SagaSource {
 }
 
 /**
- * The number of the newest error rows that are searched one by one. A frequent text is found among them; a
- * rare text is found quickly by its trigrams.
+ * Number of the newest error rows that are scanned. A frequent text is found among them; a rare text is found
+ * quickly by its trigrams.
  */
 const walkedErrors = 2000
 
 /**
- * The source of a search. When a table of its own answers a part of the search, its rows are read first and
- * in the order of the list, so the plan does not depend on estimates of how rare the rows are.
+ * Returns the source of a search. When another table answers a part of the search, its rows are read first
+ * and in the order of the list, so the plan does not depend on estimates of their number.
  *
- * @param errors `walk`: only the newest errors are searched
+ * @param errors `walk`: only the newest errors are scanned
  */
 export function sagaSource(
   question: SagaQuestion,
@@ -212,7 +217,7 @@ export function sagaSource(
     : { from, where, order: orderBy(order, columns.time, columns.id) }
 }
 
-/** Whether searching the newest errors may be enough. */
+/** Returns whether scanning the newest errors may be enough. */
 export const mayWalkErrors = ({ search, order }: SagaQuestion): boolean =>
   driverOf(search) === 'errors' && order.by === 'created_at'
 
@@ -236,14 +241,14 @@ function drivingRows(
       ${ordered} LIMIT ${walkedErrors}) d WHERE ${text} ${ordered}`
   }
   const all = [...conditions, ...(text === null ? [] : [text])].join(' AND ')
-  // Several activities of one saga may have the flag, the fingerprint or the text; the rows come sorted from
-  // the index.
+  // Several activities of one saga may have the flag, the fingerprint or the text; the index returns the rows
+  // in order.
   return `SELECT DISTINCT d.first_seen_at, d.saga_id FROM ${table} d WHERE ${all} ${byCreation ? ordered : ''}`
 }
 
 /**
- * The table that answers the driver's part of a search, except error texts. Its rows `d` are ordered by
- * creation.
+ * Returns the table that answers the driver's part of a search, except error texts. Its rows `d` are ordered
+ * by creation.
  */
 export function drivingTable(driver: NonNullable<Driver>, search: SagaSearch, parameters: SqlParameters) {
   if (driver === 'tag') {
@@ -257,7 +262,7 @@ export function drivingTable(driver: NonNullable<Driver>, search: SagaSearch, pa
   return { table: 'saga_flags', where: [`d.kind = ${parameters.add(driver.flag)}`, "d.saga_id <> ''"] }
 }
 
-/** The newest sagas of the range in which the search looks for a part of the id. */
+/** Returns the newest sagas, among which the search looks for a part of the id. */
 function searchedIds(search: SagaSearch, parameters: SqlParameters) {
   const conditions = [`d.tenant = ${parameters.add(search.tenant)}`, ...withinRange(search, parameters)]
   const newest = `SELECT d.tenant, d.first_seen_at, d.id AS saga_id FROM sagas d WHERE ${conditions.join(' AND ')}

@@ -23,9 +23,9 @@ export {
   upToPosition,
 } from './source.js'
 
-/** The data about a saga that is stored in other tables. */
+/** The data of a saga that is stored in other tables. */
 export interface SagaDetails {
-  /** Of its activities; null without any. */
+  /** The latest event of its activities; null without any. */
   lastEventAt: Date | null
   tags: string[]
   flags: SagaFlag[]
@@ -50,7 +50,7 @@ const details = {
     SELECT f.saga_id, 'flag', f.kind, f.activity_id, f.since FROM saga_flags f WHERE ${of('f')}`,
 }
 
-/** Details by the ids of the sagas; sagas without any details are missing. */
+/** Reads details by the ids of the sagas; sagas without details are missing. */
 export async function readSagaDetails(
   database: Pooled,
   tenant: string,
@@ -98,21 +98,21 @@ const shownOfSaga = [
   'lastEventAt',
 ] as const satisfies (keyof Saga)[]
 
-/** A row as {@link sagaRowColumns} select it. */
+/** A row that {@link sagaRowColumns} select. */
 export interface SagaRow extends Pick<Saga, (typeof shownOfSaga)[number]> {
   tenant: string
 }
 
-/** A saga as readers see it; its `lastEventAt` is that of the saga or of one of its activities. */
+/** A saga for readers; `lastEventAt` is the latest event of the saga or of one of its activities. */
 export interface SagaView extends SagaRow {
   tags: string[]
   flags: SagaFlag[]
 }
 
-/** The columns that are selected of a row `s` of sagas. */
+/** The selected columns of a row `s` of sagas. */
 export const sagaRowColumns = `s.tenant, ${sagaTable.listOf('s', shownOfSaga)}`
 
-/** The rows of one tenant, together with their details from other tables. */
+/** Adds the details from other tables to rows of one tenant. */
 export async function readSagaViews(database: Pooled, rows: readonly SagaRow[]): Promise<SagaView[]> {
   const [first] = rows
   if (!first) return []
@@ -132,7 +132,7 @@ export function toSagaView(row: SagaRow, details: SagaDetails | undefined): Saga
 
 type PositionedRow = SagaRow & { position: Date | null }
 
-/** One page of the sagas of a search, in their order. */
+/** Reads one page of the sagas of a search, in order. */
 export async function searchSagas(
   database: Pooled,
   question: SagaQuestion,
@@ -153,7 +153,7 @@ export async function searchSagas(
   }
 }
 
-/** One row more than the page holds is read, to see whether there is another page. */
+/** Returns the query of a page. It reads one more row, to know whether there is another page. */
 function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk') {
   const parameters = new SqlParameters()
   const { from, where, order } = sagaSource(question, parameters, errors)
@@ -164,12 +164,12 @@ function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk')
   return { text, values: parameters.values }
 }
 
-/** Counting is given up after this time. */
+/** Time limit of counting. */
 const countingMs = 2000
 
 /**
- * How many sagas of a search have each status, whatever status it asks for; at most {@link countedMax} of
- * each, and one more when there are more. Null when counting took too long.
+ * Counts the sagas of a search by status, ignoring its own status filter. It counts at most {@link
+ * countedMax} of each status, and one more when there are more. Null when counting took too long.
  */
 export async function countSagas(
   database: Pooled,

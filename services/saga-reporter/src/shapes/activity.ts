@@ -109,15 +109,15 @@ type Facts = Pick<
 export interface PhaseView {
   /** Null until the phase has begun. */
   status: ActivityStatus | null
-  /** 1 is the first; 0 until the phase has begun. */
+  /** Counted from 1; 0 until the phase has begun. */
   attempts: number
-  /** From its reported start to its end; null while either is unknown. */
+  /** Milliseconds from the reported start to the end; null while either is unknown. */
   durationMs: number | null
 }
 
 /**
- * The two phases of an activity. Once it is compensated, its status alone does not say how the execution
- * ended.
+ * Returns the two phases of an activity, because the status of a compensated activity does not show how the
+ * execution ended.
  */
 export function phasesOf(activity: Facts): { execute: PhaseView; compensate: PhaseView } {
   const compensating = rankOf(activity.status) > rankOf('Executed')
@@ -136,7 +136,7 @@ export function phasesOf(activity: Facts): { execute: PhaseView; compensate: Pha
   }
 }
 
-/** The strongest status of the execution that was reported; null when none was reported. */
+/** Returns the strongest reported status of the execution; null when none was reported. */
 function executeStatusOf(activity: Facts): ActivityStatus | null {
   const { status } = activity
   if (rankOf(status) <= rankOf('Executed')) return status === 'NotStarted' ? null : status
@@ -160,15 +160,15 @@ function endOf(activity: Facts, status: ActivityStatus): Date | null {
 }
 
 /**
- * Null also when the events were received in the opposite order, as their times then say nothing about the
- * duration.
+ * Returns a duration; null also when the events were received in reverse order, because their times then do
+ * not show the duration.
  */
 function durationOf(from: Date | null, to: Date | null): number | null {
   if (!from || !to || to < from) return null
   return to.getTime() - from.getTime()
 }
 
-/** The time from a saga's start, or its first event, to its end, in milliseconds. */
+/** Returns the milliseconds from a saga's start, or its first event, to its end. */
 export const durationOfSaga = ({
   startedAt,
   firstSeenAt,
@@ -176,7 +176,7 @@ export const durationOfSaga = ({
 }: Pick<Saga, 'startedAt' | 'firstSeenAt' | 'endedAt'>): number | null =>
   durationOf(startedAt ?? firstSeenAt, endedAt)
 
-/** Makes links to the parts of a saga, e.g. `activities/1/payloads/result`; each segment is encoded. */
+/** Returns a link to a part of a saga, e.g. `activities/1/payloads/result`; each segment is encoded. */
 export type SagaUrl = (...parts: string[]) => string
 
 export const sagaUrl =

@@ -1,9 +1,9 @@
 import { invalidParameters } from '@switchyard/domain'
 
 /**
- * The tenant and the service whose sagas a request is about.
+ * Reads the tenant and the service of a request.
  *
- * @param tenantOtherwise the tenant of a request that does not name one
+ * @param tenantOtherwise the tenant when the request names none
  * @throws DomainError invalid-parameters
  */
 export function readService(
@@ -17,9 +17,9 @@ export function readService(
 }
 
 /**
- * A number of a request within its limits.
+ * Checks that a number of a request is within its limits.
  *
- * @param given undefined stands for the usual value
+ * @param given undefined: the default
  * @throws DomainError invalid-parameters
  */
 export function within(
@@ -37,10 +37,10 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export const isUuid = (text: string): boolean => uuid.test(text)
 
-/** The token of a lease; null when no lease can have such a token. */
+/** Returns the token of a lease; null when no lease can have such a token. */
 export const readToken = (text: string): string | null => (isUuid(text) ? text : null)
 
 const textCharsMax = 1000
 
-/** What operators read. PostgreSQL cannot store a text with NUL. */
+/** Returns a text for operators, without NUL, which PostgreSQL cannot store. */
 export const shownText = (text: string): string => text.replaceAll('\0', '').slice(0, textCharsMax)

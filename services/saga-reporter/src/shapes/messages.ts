@@ -8,13 +8,13 @@ type WithoutNulls<Row> = {
   [Key in keyof Row]: null extends Row[Key] ? NonNullable<Row[Key]> | undefined : Row[Key]
 }
 
-/** Fields that are null are missing in a message. */
+/** Removes null fields, because messages leave them out. */
 const withoutNulls = <Row extends object>(row: Row) =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, value ?? undefined]),
   ) as WithoutNulls<Row>
 
-/** A saga as a message of `switchyard.sagas.v1`. */
+/** Returns a saga as a message of `switchyard.sagas.v1`. */
 export const toSagaMessage = ({ id, flags, ...saga }: SagaView): Saga => ({
   sagaId: id,
   ...withoutNulls(saga),

@@ -6,7 +6,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { decoders } from './operations.js'
 
-/** One length-delimited field, written by hand so that the generated code is not its own judge. */
+/** Encodes one length-delimited field by hand, so that the test does not rely on the generated code. */
 const textField = (number: number, text: string) =>
   Buffer.concat([Buffer.from([(number << 3) | 2, Buffer.byteLength(text)]), Buffer.from(text)])
 
@@ -52,13 +52,13 @@ describe('each decoder', () => {
     expect(decoders[operation](bytes)).toEqual({ operation, ...fields })
   })
 
-  it('reads the fields of ActivityRetried, an unknown type as its number', () => {
+  it('reads the fields of ActivityRetried, and an unknown type as its number', () => {
     const fields = { activityId: 'a', status: 'Executed', retries: 2, activityRetryType: 7 }
     const bytes = ActivityRetriedRequest.encode(fields).finish()
     expect(decoders.ActivityRetried(bytes)).toEqual({ operation: 'ActivityRetried', ...fields })
   })
 
-  it('takes the start time that some clients add to SagaStarted', () => {
+  it('reads the start time that some clients add to SagaStarted', () => {
     const bytes = Buffer.concat([ids, textField(3, '2020-03-09 05:13:08.123')])
     expect(decoders.SagaStarted(bytes)).toMatchObject({
       sagaId: 'a',
@@ -67,23 +67,26 @@ describe('each decoder', () => {
     })
   })
 
-  it('takes no start time from a field of another type', () => {
+  it('reads no start time from a field of another type', () => {
     const varint = Buffer.concat([ids, Buffer.from([0x18, 1])])
     expect(decoders.SagaStarted(varint)).toMatchObject({ addTime: '' })
   })
 
-  it('takes SagaEndedRequest for SagaEnded, its expiry where the service name is', () => {
+  it('reads SagaEndedRequest for SagaEnded, with its expiry in place of the service name', () => {
     const bytes = SagaEndedRequest.encode({ sagaId: 's', ExpiresAt: '2020-03-09 05:13:08.123' }).finish()
     expect(decoders.SagaEnded(bytes)).toMatchObject({ sagaId: 's', serviceName: '2020-03-09 05:13:08.123' })
   })
 
-  it.each(Object.keys(decoders) as (keyof typeof decoders)[])('refuses bytes that are no %s', (operation) => {
-    for (const bytes of [Buffer.from([0x0a, 0x7f, 0x61]), Buffer.from([0xff]), Buffer.from([0x0f, 0x01])]) {
-      expect(() => decoders[operation](bytes)).toThrow('the request is not a message of this operation')
-    }
-  })
+  it.each(Object.keys(decoders) as (keyof typeof decoders)[])(
+    'refuses bytes that are not a %s',
+    (operation) => {
+      for (const bytes of [Buffer.from([0x0a, 0x7f, 0x61]), Buffer.from([0xff]), Buffer.from([0x0f, 0x01])]) {
+        expect(() => decoders[operation](bytes)).toThrow('the request is not a message of this operation')
+      }
+    },
+  )
 
-  it('reads an empty message as blank fields', () => {
+  it('reads an empty message as empty fields', () => {
     expect(decoders.ActivityRevoked(Buffer.alloc(0))).toEqual({
       operation: 'ActivityRevoked',
       activityId: '',

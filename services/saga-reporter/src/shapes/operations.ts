@@ -18,12 +18,12 @@ export const reportedOperations = operationNames.filter((name) => !operations[na
   ...ReportedOperation[],
 ]
 
-/** The method of each operation, which is also the field of ReportedEvent that holds its request. */
+/** The method of each operation, which is also the field of ReportedEvent with its request. */
 export const methods = Object.fromEntries(
   reportedOperations.map((operation) => [operation, operation[0]?.toLowerCase() + operation.slice(1)]),
 ) as { [Operation in ReportedOperation]: Uncapitalize<Operation> }
 
-/** The request of an operation in the bytes in which a single call sends it. */
+/** Serializes the request of an operation to the bytes that a single call would send. */
 export function serializeRequest(operation: ReportedOperation, message: object): Buffer {
   const serialize: (message: never) => Buffer = SagaService[methods[operation]].requestSerialize
   return serialize(message as never)
@@ -40,7 +40,7 @@ const json = (request: Uint8Array): unknown => JSON.parse(Buffer.from(request).t
 
 const resolved = z.object({ sagaId: z.string(), author: z.string(), note: z.string() })
 
-/** The requests of operators are not part of the contract: the log keeps them as JSON. */
+/** Decodes operators' requests. They are not part of the contract, so the log stores them as JSON. */
 const decodeResolved = (request: Uint8Array): RawSagaEvent => ({
   operation: 'OperatorResolved',
   ...resolved.parse(json(request)),
@@ -60,12 +60,13 @@ const decodeResolutionUndone = (request: Uint8Array): RawSagaEvent => ({
   ...undone.parse(json(request)),
 })
 
-/** Field 3, length-delimited: not in the contract, yet sent by some clients. */
+/** Tag of field 3, length-delimited, which some clients send although it is not in the contract. */
 const addTimeTag = (3 << 3) | 2
 
 /**
- * The client's start time that some clients add to SagaStarted as field 3, as text; empty when it was not
- * sent. The last one counts, as for every repeated singular field. Bytes that are no text count as not sent.
+ * Returns the start time that some clients add to SagaStarted as field 3, as text; empty when it was not
+ * sent. The last one counts, as for every repeated singular field. Bytes that are not a text count as
+ * missing.
  */
 function addTimeOf(unknownFields: Readonly<Record<number, Uint8Array[]>> = {}): string {
   const field = unknownFields[addTimeTag]?.at(-1)
@@ -77,7 +78,7 @@ function addTimeOf(unknownFields: Readonly<Record<number, Uint8Array[]>> = {}): 
   }
 }
 
-/** The fields of a message are those of the event. */
+/** Decodes a message, whose fields are those of the event. */
 const decodeMessage = (operation: ReportedOperation) => (request: Uint8Array) => {
   const message = SagaService[methods[operation]].requestDeserialize(request as Buffer)
   const { _unknownFields, ...fields } = message
@@ -95,7 +96,7 @@ const checked =
     }
   }
 
-/** The decoder of each operation, for calls and for the log, which keeps requests as they came. */
+/** The decoder of each operation, for calls and for the log, which stores requests unchanged. */
 export const decoders = Object.fromEntries([
   ['OperatorResolved', checked(decodeResolved)],
   ['OperatorResolutionUndone', checked(decodeResolutionUndone)],

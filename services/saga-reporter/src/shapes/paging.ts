@@ -10,17 +10,17 @@ import { z } from 'zod'
 import type { ActivityPosition } from '../activities/activities.js'
 import type { SagaOrder, SagaPosition } from './search.js'
 
-/** The position at which a page begins, as an opaque text. */
+/** Returns the position at which a page begins, as an opaque text. */
 export const writeCursor = ({ by, direction }: SagaOrder, { at, id }: SagaPosition): string =>
   Buffer.from(JSON.stringify([by, direction, at?.getTime() ?? null, id])).toString('base64url')
 
 const cursorShape = z.tuple([z.string(), z.string(), z.int().nullable(), z.string()])
 
 /**
- * The position of a cursor.
+ * Returns the position of a cursor.
  *
  * @param name the name of the parameter in errors
- * @throws DomainError invalid-parameters when it was not written for this order
+ * @throws DomainError invalid-parameters when the cursor belongs to another order
  */
 export function readCursor(order: SagaOrder, cursor: string, name = 'cursor'): SagaPosition {
   const parsed = cursorShape.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))
@@ -36,13 +36,13 @@ export function readCursor(order: SagaOrder, cursor: string, name = 'cursor'): S
   return { at: typeof at === 'number' ? dateOf(at, name) : null, id: withoutNul(id, name) }
 }
 
-/** The same for a page of the activities of a saga. */
+/** Returns the position at which a page of a saga's activities begins, as an opaque text. */
 export const writeActivityCursor = ({ order, firstSeenAt, id }: ActivityPosition): string =>
   Buffer.from(JSON.stringify([order, firstSeenAt.getTime(), id])).toString('base64url')
 
 const activityCursorShape = z.tuple([z.int32().nullable(), z.int(), z.string()])
 
-/** @throws DomainError invalid-parameters when it is not the cursor of a page of activities */
+/** @throws DomainError invalid-parameters when the text is not a cursor of activities */
 export function readActivityCursor(cursor: string, name: string): ActivityPosition {
   const parsed = activityCursorShape.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))
   if (!parsed.data) throw parameterProblem(name, 'is invalid')
@@ -58,7 +58,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** No saga has a time that PostgreSQL cannot store. */
+/** Returns a date, which must be one that PostgreSQL can store. */
 function dateOf(ms: number, name: string): Date {
   if (Math.abs(ms) > 4e12) throw parameterProblem(name, 'is invalid')
   return new Date(ms)
@@ -77,8 +77,8 @@ export const cursorHeaders = {
 }
 
 /**
- * A page of a list without page numbers: `Link` and `X-Next-Cursor` name the next page, and are left out on
- * the last page.
+ * Returns a page of a list without page numbers: `Link` and `X-Next-Cursor` name the next page, and are
+ * missing on the last page.
  *
  * @param next the parameter that selects the next page; null on the last page
  */

@@ -46,7 +46,7 @@ const filterParameters = {
   ended_before: time().optional(),
 }
 
-/** The filters of sagas; spread into an endpoint's own parameters. */
+/** The filters of sagas with the tenant, to spread into an endpoint's parameters. */
 export const searchParameters = { ...tenantParameter, ...filterParameters }
 
 const searchSchema = z.object(searchParameters)
@@ -79,7 +79,7 @@ export const orderParameters = {
 
 const orderSchema = z.object(orderParameters)
 
-/** A missing order follows from the search, because the index of the search has that order. */
+/** Returns the order. The default follows from the search, because the index of the search has that order. */
 export function toOrder({ order_by, sort }: z.output<typeof orderSchema>, search: SagaSearch): SagaOrder {
   const by = order_by ?? naturalOrder(search)
   return { by, direction: sort ?? (by === 'id' ? 'asc' : 'desc') }
@@ -95,8 +95,8 @@ function naturalOrder(search: SagaSearch): SagaOrder['by'] {
 const filterNames = new Set(Object.keys(filterParameters))
 
 /**
- * The filter of sagas that are changed together. A name that is no filter is refused, because without it the
- * filter would find more sagas than its sender wants; for the same reason an empty filter is refused.
+ * The filter of a bulk operation on sagas. Unknown names and an empty filter are refused, because without
+ * them the filter would match more sagas than its sender wants.
  */
 export const filterParameter = z.looseObject(filterParameters).superRefine((filter, { addIssue }) => {
   const unknown = Object.keys(filter).filter((name) => !filterNames.has(name))
@@ -105,24 +105,24 @@ export const filterParameter = z.looseObject(filterParameters).superRefine((filt
     addIssue({ code: 'custom', message: 'is empty' })
 })
 
-/** The search of a filter, and the order in which its sagas are processed. */
+/** Returns the search of a filter, and the order in which its sagas are processed. */
 export function searchOf(tenant: string, filter: z.output<typeof filterParameter>) {
   const search = toSearch({ tenant, ...filter })
   return { search, order: toOrder({}, search) }
 }
 
-/** The parameters of pages that begin where the page before ended. */
+/** The parameters of cursor pagination. */
 export const cursorParameters = {
   per_page: pageParameters.per_page,
   cursor: filledText().optional(),
   page: unsupported('is not supported: follow the Link header, or use cursor'),
 }
 
-/** `timeOutSeconds` → `time_out_seconds` */
+/** Converts `timeOutSeconds` to `time_out_seconds`. */
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** PostgreSQL cannot store a text with NUL. @throws DomainError invalid-parameters */
+/** Refuses texts with NUL, which PostgreSQL cannot store. @throws DomainError invalid-parameters */
 export function refuseNul(texts: Record<string, string | undefined>): void {
   const bad = Object.entries(texts).filter(([, text]) => text?.includes('\0'))
   if (bad.length > 0) throw invalidParameters(bad.map(([name]) => `${name} is invalid`))
@@ -130,8 +130,8 @@ export function refuseNul(texts: Record<string, string | undefined>): void {
 
 const noteCharsMax = 10_000
 
-/** What an operator writes about a saga. */
+/** An operator's note about a saga. */
 export const noteText = () => filledText(noteCharsMax)
 
-/** Characters of a name of a tenant or a service, and of an id of an event. */
+/** Most characters of a name of a tenant or a service, and of an event id. */
 export const identifierCharsMax = 128

@@ -5,8 +5,8 @@ const url = 'http://localhost/payload'
 const whole = (head: Buffer) =>
   presentPayload({ size: head.length, storedSize: head.length, sha256: 'f00d', head }, url)
 
-describe('a payload for people', () => {
-  it('is null when none was reported', () => {
+describe('a displayed payload', () => {
+  it('is null when no payload was reported', () => {
     expect(presentPayload(null, url)).toBeNull()
   })
 
@@ -23,14 +23,14 @@ describe('a payload for people', () => {
     })
   })
 
-  it('is text when it is UTF-8, and base64 when it is not', () => {
+  it('is text when the bytes are UTF-8, and base64 otherwise', () => {
     expect(whole(Buffer.from('größer'))).toMatchObject({ encoding: 'text', content: 'größer' })
     expect(whole(Buffer.alloc(0))).toMatchObject({ encoding: 'text', content: '', size: 0 })
     expect(whole(Buffer.from([0xff, 0xfe]))).toMatchObject({ encoding: 'base64', content: '//4=' })
     expect(whole(Buffer.from([0x61, 0, 0x62]))).toMatchObject({ encoding: 'base64', content: 'YQBi' })
   })
 
-  it('says when it is cut, and leaves out a character that the cut went through', () => {
+  it('is marked when it is cut, and does not contain half a character', () => {
     const head = Buffer.from('1ö').subarray(0, 2)
     expect(presentPayload({ size: 900, storedSize: 500, sha256: 'f00d', head }, url)).toMatchObject({
       encoding: 'text',

@@ -16,8 +16,8 @@ export const payloadShape = z
   .meta({ id: 'SagaPayload', description: 'The beginning of a payload, and where all of it is' })
 
 /**
- * A payload for people: JSON and text as they were sent, anything else as base64. JSON stays text, because
- * parsing would round the long numbers that ids often are.
+ * Returns a payload for display: JSON and text unchanged, anything else as base64. JSON stays text, because
+ * parsing would round long numbers, which ids often are.
  *
  * @param url address of the bytes
  */
@@ -43,11 +43,11 @@ export function presentPayload(
 
 export type PayloadEncoding = (typeof encodings)[number]
 
-/** The encoding of bytes; JSON that was cut is text. */
+/** Returns the encoding of bytes; JSON that was cut is text. */
 export const encodingOf = (bytes: Buffer, truncated: boolean): PayloadEncoding =>
   encodingOfText(decodeText(bytes, truncated), truncated)
 
-/** Null when the bytes are not text. A character that was cut in the middle is left out. */
+/** Decodes text; null when the bytes are not text. A character that was cut in the middle is left out. */
 function decodeText(head: Buffer, truncated: boolean): string | null {
   if (head.includes(0)) return null
   try {

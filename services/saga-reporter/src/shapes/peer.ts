@@ -1,32 +1,30 @@
 import type { BoundTenants } from '@switchyard/domain/access'
 
-/** The sender of reports, as the server knows it. */
+/** The sender of reports, as the server identifies it. */
 export interface Peer {
-  /** Distinguishes this sender from other senders; null when every caller of the port is let in. */
+  /** Distinguishes this sender from others; null when the port admits every caller. */
   name: string | null
-  /** The only service this sender may report for; null: any. */
+  /** The only service for which this sender may report; null: any. */
   service: string | null
-  /** The only tenants this sender may report for; null: any. */
+  /** The only tenants for which this sender may report; null: any. */
   tenants: BoundTenants
-  /**
-   * Tenants that other senders are bound to, when this sender is bound to none: it may not report for them.
-   */
+  /** Tenants to which other senders are bound. A sender without bound tenants may not report for them. */
   foreignTenants?: ReadonlySet<string>
   /**
-   * A CI job: its events count together with those of the same rule and subject, whatever services they name.
+   * Set for a CI job. Its events count together with those of the same rule and subject, whatever services
+   * they name.
    */
   isJob?: true
 }
 
-/** Certificate name → what its holder may report for. */
+/** Permissions to report by certificate name. */
 export type PeerBindings = ReadonlyMap<string, Peer>
 
 /**
- * Reads `orders.internal=service:orders, billing=tenant:acme`; a name that comes twice is bound to both
- * values. A tenant that one certificate is bound to is closed to certificates that are bound to a service
- * alone.
+ * Parses `orders.internal=service:orders, billing=tenant:acme`; a repeated name is bound to both values. A
+ * tenant with a bound certificate is closed to certificates that are bound only to a service.
  *
- * @returns null when the text is no such list
+ * @returns null when the text is malformed
  */
 export function parsePeerBindings(text: string): PeerBindings | null {
   const bindings = new Map<string, Peer>()

@@ -61,7 +61,7 @@ export const sagaShape = z
   })
   .meta({ id: 'Saga', description: 'A saga in a list' })
 
-/** The project has its id alone, because readers of sagas may not see the project itself. */
+/** Shows only the id of the project, because readers of sagas may not see the project. */
 const sagaDeploymentShape = z
   .object({
     id: z.int(),
@@ -106,7 +106,7 @@ export const sagaDetailShape = z
   })
   .meta({ id: 'SagaDetail', description: 'A saga with all that belongs to it, but its log' })
 
-/** A saga in a list. */
+/** Returns a saga for lists. */
 export const presentSaga = (saga: SagaView): z.output<typeof sagaShape> => ({
   saga_id: saga.id,
   tenant: saga.tenant,
@@ -136,7 +136,7 @@ const presentChild = (child: SagaChild): z.output<typeof sagaChildShape> => ({
   ended_at: child.endedAt,
 })
 
-/** Statuses that no child has are left out. */
+/** Returns the counts; statuses without children are left out. */
 const presentCounts = (counts: SagaChildren['counts']): z.output<typeof childCountsShape> =>
   counts &&
   Object.fromEntries(
@@ -145,7 +145,7 @@ const presentCounts = (counts: SagaChildren['counts']): z.output<typeof childCou
     ),
   )
 
-/** One saga with everything that belongs to it, except its log. */
+/** Returns one saga with all related data except its log. */
 export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<typeof sagaDetailShape> {
   const { saga, activities, next, notes, deployments, children, resolutionNote } = detail
   const presented = presentSaga(saga)

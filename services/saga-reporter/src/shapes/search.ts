@@ -1,12 +1,12 @@
 import type { SagaFlagKind, SagaStatus } from '@switchyard/domain/saga'
 
 /**
- * The number of the newest sagas whose ids are searched. An index of parts of ids would have to be written at
- * each event of a saga, which costs more than these searches do.
+ * Number of the newest sagas whose ids are searched. An index of parts of ids would need a write with each
+ * event of a saga, which costs more than these searches.
  */
 export const searchedIdsMax = 100_000
 
-/** Sagas of each status are counted up to this number. */
+/** Limit up to which sagas of each status are counted. */
 export const countedMax = 10_000
 
 /**
@@ -15,24 +15,30 @@ export const countedMax = 10_000
  */
 export interface SagaSearch {
   tenant: string
-  /** Exactly this name. */
+  /** The exact name. */
   serviceName?: string | undefined
   status?: SagaStatus | undefined
   outcome?: string | undefined
-  /** An activity event was received after the end. */
+  /** Whether an activity event was received after the end. */
   late?: boolean | undefined
-  /** `true`: sagas with the flag; `false`: sagas without it. */
+  /** `true`: only sagas with the flag; `false`: only sagas without it. */
   flags?: Partial<Record<SagaFlagKind, boolean | undefined>>
-  /** `key=value`, exactly. */
+  /** The exact tag, `key=value`. */
   tag?: string | undefined
   idPrefix?: string | undefined
-  /** Part of the id, in any case; alone, of the newest {@link searchedIdsMax} sagas. */
+  /**
+   * Part of the id; case does not matter. Without other filters, only the newest {@link searchedIdsMax} sagas
+   * are searched.
+   */
   idContains?: string | undefined
-  /** Sagas that this saga began. */
+  /** Only sagas that this saga started. */
   parentSagaId?: string | undefined
-  /** Of the errors of an activity, exactly: a group of failures has it. */
+  /** The exact fingerprint of an activity's errors, which a group of failures has. */
   fingerprint?: string | undefined
-  /** Part of the errors of an activity, in any case; at least three characters, or the index is of no use. */
+  /**
+   * Part of an activity's error text; case does not matter. Shorter texts than three characters cannot use
+   * the index.
+   */
   errorsContain?: string | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
@@ -45,12 +51,12 @@ export interface SagaSearch {
 export const sagaOrders = ['created_at', 'updated_at', 'ended_at', 'id'] as const
 
 export interface SagaOrder {
-  /** `ended_at` leaves out sagas that have not ended. */
+  /** `ended_at` excludes sagas that have not ended. */
   by: (typeof sagaOrders)[number]
   direction: 'asc' | 'desc'
 }
 
-/** The last row of the page before: what the order is by, and the id, which decides between equals. */
+/** The last row of the previous page: the value of the order, and the id, which breaks ties. */
 export interface SagaPosition {
   /** Null when the order is by id. */
   at: Date | null

@@ -14,9 +14,8 @@ import type { z } from 'zod'
 export const sagaReader = administratorOrScope('read_sagas')
 
 /**
- * A row of the route list for requests about sagas of the tenant that the parameter `tenant` names. The token
- * of a caller who is bound to tenants can name no other, and one that is bound to a single tenant means that
- * one where it names none.
+ * Returns a route for requests about sagas of the tenant in the parameter `tenant`. A token that is bound to
+ * tenants can name no other tenant; a token that is bound to one tenant uses that one by default.
  */
 export function tenantRoute<Input extends z.ZodType>(
   method: Method,
@@ -45,7 +44,7 @@ function requireOwnTenant(caller: Caller, { tenant }: { tenant?: string }): void
 }
 
 /**
- * A request with its tenant: the one that it names, else the one of its reader.
+ * Returns a request with its tenant: the given one, or the only one of its reader.
  *
  * @throws DomainError forbidden when the reader's token is bound to other tenants
  */

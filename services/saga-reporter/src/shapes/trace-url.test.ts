@@ -6,7 +6,7 @@ const traceParent = `00-${traceId}-00f067aa0ba902b7-01`
 const template = 'https://tempo.example.com/trace/{trace_id}'
 
 describe('the link to a trace', () => {
-  it('has the id of the trace wherever the template names it', () => {
+  it('contains the id of the trace at every placeholder of the template', () => {
     expect(traceUrl(template, traceParent)).toBe(`https://tempo.example.com/trace/${traceId}`)
     expect(traceUrl('http://jaeger/{trace_id}?id={trace_id}', traceParent)).toBe(
       `http://jaeger/${traceId}?id=${traceId}`,
@@ -16,7 +16,7 @@ describe('the link to a trace', () => {
     )
   })
 
-  it('does not exist without a template or a trace', () => {
+  it('is missing without a template or a trace', () => {
     expect(traceUrl(undefined, traceParent)).toBeNull()
     expect(traceUrl(template, null)).toBeNull()
   })

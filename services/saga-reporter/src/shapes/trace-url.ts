@@ -1,6 +1,6 @@
 const traceIdPlaceholder = '{trace_id}'
 
-/** Whether a text is the web address of a trace, with `{trace_id}` where the id belongs. */
+/** Returns whether a text is a web address with the placeholder `{trace_id}`. */
 export function isTraceUrlTemplate(text: string): boolean {
   const example = text.replaceAll(traceIdPlaceholder, '0'.repeat(32))
   if (example === text || !URL.canParse(example)) return false
@@ -9,9 +9,9 @@ export function isTraceUrlTemplate(text: string): boolean {
 }
 
 /**
- * The page of the trace that an event belongs to; null without a template or a trace.
+ * Returns the address of an event's trace; null without a template or a trace.
  *
- * @param template as {@link isTraceUrlTemplate} accepts it
+ * @param template a template that {@link isTraceUrlTemplate} accepts
  * @param traceParent `version-traceid-parentid-flags`, as W3C defines it
  */
 export function traceUrl(template: string | undefined, traceParent: string | null): string | null {

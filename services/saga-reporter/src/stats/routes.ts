@@ -58,7 +58,7 @@ const statsShape = z
   })
   .meta({ id: 'SagaStats', description: 'Metrics of the sagas that were created in a time' })
 
-/** Metrics of the sagas that were created in a time. */
+/** Returns metrics of the sagas created in a range of time. */
 const presentStats = (
   { from, to }: StatsRange,
   { counts, durations, failures }: SagaStats,
@@ -93,7 +93,7 @@ const presentStats = (
   })),
 })
 
-/** The sums of the counts by a key. Counts without the key are left out. */
+/** Returns the sums of the counts by a key. Counts without the key are left out. */
 function totals(
   counts: SagaKindCount[],
   keyOf: (count: SagaKindCount) => string | null,
@@ -134,7 +134,8 @@ const getFailureHistory = (database: Pooled, clock: Clock) =>
   })
 
 /**
- * The same buckets come whenever somebody asks, so that a picture of them does not change as time goes on.
+ * Returns aligned buckets, which are the same for every request, so that a chart does not change as time
+ * passes.
  */
 function bucketsOf(after: Date, to: Date, bucketSeconds: number): BucketRange {
   const bucketMs = bucketSeconds * 1000

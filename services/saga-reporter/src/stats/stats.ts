@@ -17,10 +17,10 @@ export interface SagaStats {
   failures: FailureGroup[]
 }
 
-/** Groups of failures that are shown. */
+/** Most groups of failures that are shown. */
 const failureGroupsMax = 50
 
-/** Counts, durations and failures of the sagas that were created in a range of time. */
+/** Returns counts, durations and failures of the sagas created in a range of time. */
 export async function measureSagas(database: Pooled, range: StatsRange): Promise<SagaStats> {
   const [counts, durations, failures] = await Promise.all([
     countSagasByKind(database, range),
@@ -30,7 +30,7 @@ export async function measureSagas(database: Pooled, range: StatsRange): Promise
   return { counts, durations, failures }
 }
 
-/** A time in parts of the same length. */
+/** A range of time in buckets of equal length. */
 export interface BucketRange {
   from: Date
   to: Date
@@ -38,23 +38,23 @@ export interface BucketRange {
   buckets: number
 }
 
-/** Failures of each bucket, the first bucket first, and their sum. */
+/** Failures by bucket, the earliest first, and their sum. */
 export interface FailureCounts {
   count: number
   counts: number[]
 }
 
 export interface FailureHistory {
-  /** The most frequent ones, the most frequent one first. */
+  /** The most frequent causes, in descending order. */
   causes: (FailureCounts & { fingerprint: string; sample: string })[]
   /** All other causes together. */
   other: FailureCounts
 }
 
-/** Causes that are told apart. */
+/** Most causes that are counted separately. */
 export const causesMax = 5
 
-/** How many activities of a tenant failed in each bucket, by cause. */
+/** Counts the failed activities of a tenant in each bucket, by cause. */
 export async function measureFailureHistory(
   database: Pooled,
   tenant: string,

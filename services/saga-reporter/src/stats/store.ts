@@ -1,7 +1,10 @@
 import type { Pooled } from '@switchyard/db'
 import { readRows } from '../read-database.js'
 
-/** Sagas of all services or of one service that were created in a range of time, both ends included. */
+/**
+ * Selects the sagas of all services or of one service that were created in a range of time, both ends
+ * included.
+ */
 export interface StatsRange {
   tenant: string
   from: Date
@@ -25,7 +28,7 @@ const failedInRange = `e.tenant = $1 AND e.first_seen_at >= $2 AND e.first_seen_
 
 const valuesOf = ({ tenant, from, to, serviceName }: StatsRange) => [tenant, from, to, serviceName ?? null]
 
-/** How many sagas there are of each service, status and outcome. */
+/** Counts the sagas of each service, status and outcome. */
 export const countSagasByKind = (database: Pooled, range: StatsRange): Promise<SagaKindCount[]> =>
   readRows<SagaKindCount>(database, {
     text: `SELECT s.service_name AS "serviceName", s.status, s.outcome, count(*)::double precision AS count
@@ -37,13 +40,16 @@ export interface SagaDurations {
   serviceName: string | null
   outcome: string | null
   count: number
-  /** Milliseconds. */
+  /** In milliseconds. */
   p50: number
   p90: number
   p99: number
 }
 
-/** Times from start to end of ended sagas, without sagas whose start was received after their end. */
+/**
+ * Measures the times from start to end of ended sagas, without sagas whose start was received after their
+ * end.
+ */
 export async function measureSagaDurations(database: Pooled, range: StatsRange): Promise<SagaDurations[]> {
   const rows = await readRows<Omit<SagaDurations, 'p50' | 'p90' | 'p99'> & { percentiles: number[] }>(
     database,
@@ -62,7 +68,7 @@ export async function measureSagaDurations(database: Pooled, range: StatsRange):
 
 export interface FailureGroup {
   fingerprint: string
-  /** The number of activities. */
+  /** Number of activities. */
   count: number
   sample: string
   firstSeenAt: Date
@@ -71,10 +77,10 @@ export interface FailureGroup {
   sagaIds: string[]
 }
 
-/** Failures grouped by their text without numbers and ids, the most frequent first. */
+/** Groups failures by their text without numbers and ids, the most frequent group first. */
 export const groupFailures = (database: Pooled, range: StatsRange, take: number): Promise<FailureGroup[]> =>
   readRows<FailureGroup>(database, {
-    // Texts and ids are read for the groups that are shown, each from the end of an index.
+    // Texts and ids are read only for the groups that are shown, each from the end of an index.
     text: `WITH groups AS (
       SELECT e.fingerprint, count(*)::double precision AS count, min(e.failed_at) AS first, max(e.failed_at) AS last
       FROM saga_errors e WHERE ${failedInRange}
@@ -92,20 +98,20 @@ export const groupFailures = (database: Pooled, range: StatsRange, take: number)
 
 export interface FailureHistoryQuestion {
   tenant: string
-  /** The beginning of the first bucket. */
+  /** Start of the first bucket. */
   from: Date
-  /** Failures until then count, itself included. */
+  /** Latest failure that counts, inclusive. */
   to: Date
   bucketSeconds: number
-  /** So many causes are told apart: the most frequent ones. */
+  /** Most causes that are counted separately: the most frequent ones. */
   causesMax: number
 }
 
 /** Failures of one cause in one bucket. */
 export interface FailureCount {
-  /** Null: of all causes that are not told apart. */
+  /** Null: all causes that are not counted separately. */
   fingerprint: string | null
-  /** The last text of the cause. */
+  /** The latest error text of the cause. */
   sample: string | null
   /** Number of the bucket, from 0. */
   bucket: number
@@ -113,8 +119,8 @@ export interface FailureCount {
 }
 
 /**
- * When activities failed, by the cause and by buckets of time. A failure counts when its saga was first seen
- * within a day of the time that is asked for: the index of errors is ordered by sagas.
+ * Counts failed activities by cause and time bucket. A failure counts when its saga was first seen within a
+ * day of the requested time, because the index of errors is ordered by sagas.
  */
 export const countFailures = (
   database: Pooled,

@@ -42,7 +42,7 @@ import * as hooks from './webhooks.js'
 
 const base = '/sagas/webhooks'
 
-/** The routes of webhooks that are called about sagas. */
+/** Endpoints for webhooks about sagas. */
 export const webhookRoutes = (dependencies: hooks.WebhookDependencies): Route[] => [
   tenantRoute('GET', base, administrator, listWebhooks(dependencies)),
   tenantRoute('POST', base, administrator, createWebhook(dependencies)),
@@ -61,11 +61,11 @@ export const webhookRoutes = (dependencies: hooks.WebhookDependencies): Route[] 
   ),
 ]
 
-/** A form cannot send null; an empty text stands for null. */
+/** A service name or null. A form cannot send null, so an empty text means null. */
 const serviceName = () =>
   z.preprocess((value) => (value === '' ? null : value), text(identifierCharsMax).nullable())
 
-/** A form with one event sends a text instead of a list. */
+/** A list of events. A form with one event sends a text instead. */
 const events = () => z.preprocess((value) => (typeof value === 'string' ? [value] : value), list(text()))
 
 /** The fields of a webhook, each optional. The rules of webhooks check their values. */
@@ -79,8 +79,8 @@ const optionalWebhookParameters = {
 }
 
 /**
- * How the body is written, by the names of the rows. Null and the empty text stand for none; what is not
- * given stays out.
+ * Returns the fields that determine the body, under their column names. Null and the empty text mean none;
+ * missing fields stay out.
  */
 const bodyFields = ({
   custom_webhook_template: template,

@@ -22,12 +22,12 @@ export interface WebhookDependencies {
   secretBox: SecretBox
 }
 
-/** The webhooks of sagas of every tenant; administrators see all of them. */
+/** The webhooks of sagas of every tenant, all of which administrators see. */
 export const ofSagas: WebhookOwner = { scope: 'saga' }
 
 /**
- * The webhooks that a caller finds by their ids: those of the tenant named, for a token that is bound to
- * tenants.
+ * Returns the webhooks that a caller may address by id: for a token that is bound to tenants, only those of
+ * the given tenant.
  */
 export const webhooksFor = (caller: Caller, tenant: string): WebhookOwner =>
   boundTenantsOf(caller) === null ? ofSagas : { scope: 'saga', tenant }
@@ -54,7 +54,7 @@ export const createWebhook = (
     addWebhook(transaction, { scope: 'saga', tenant }, fields, rulesOf(dependencies)),
   )
 
-/** @throws DomainError not-found; precondition-failed; otherwise as `createWebhook` */
+/** @throws DomainError not-found; precondition-failed; the errors of `createWebhook` */
 export const updateWebhook = (
   dependencies: WebhookDependencies,
   owner: WebhookOwner,
@@ -76,7 +76,7 @@ export const deleteWebhook = (
     removeWebhook(transaction, owner, id, precondition),
   )
 
-/** The payload of an event, about a saga that is made up. */
+/** Returns the payload of an event about an invented saga. */
 export function sampleOf(event: (typeof sagaWebhookEvents)[number], tenant: string) {
   const at = new Date('2026-01-31T12:00:00Z')
   const isEnd = event === 'saga.ended'

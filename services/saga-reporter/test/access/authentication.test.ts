@@ -66,7 +66,7 @@ describe('with SAGA_AUTH=mtls', () => {
     baseUrl = service.baseUrl
   })
 
-  it('takes no events over HTTP, where nobody shows a certificate', async () => {
+  it('accepts no events over HTTP, where there are no client certificates', async () => {
     const { reporter } = await createTokens(harness.database)
     const response = await fetch(`${baseUrl}/api/v4/saga_events`, {
       method: 'POST',
@@ -79,7 +79,7 @@ describe('with SAGA_AUTH=mtls', () => {
     })
   })
 
-  it('takes events of the service that the certificate of docs/operations.md is bound to, and of no other', async () => {
+  it('accepts events of the service to which the certificate of docs/operations.md is bound, and of no other', async () => {
     const orders = client(port, 'orders')
     const started = (sagaId: string, serviceName: string) =>
       orders.report('SagaStarted', { sagaId, serviceName })
@@ -99,7 +99,7 @@ describe('with SAGA_AUTH=mtls', () => {
     })
   })
 
-  it('takes no event about a saga of another service, whether or not the event names one', async () => {
+  it('refuses events about a saga of another service, whether or not they name one', async () => {
     const { grpc: others } = await start({ SAGA_AUTH: 'none' })
     await others.report('SagaStarted', { sagaId: 'theirs', serviceName: 'billing' })
     await others.report('ActivityExecuteStarted', { sagaId: 'theirs', activityId: 'their-activity' })
@@ -119,7 +119,7 @@ describe('with SAGA_AUTH=mtls', () => {
     expect(await harness.database.prisma.sagaEvent.count({ where })).toBe(2)
   })
 
-  it('takes a tenant from the certificate, and refuses every other one', async () => {
+  it('uses the tenant of the certificate, and refuses every other one', async () => {
     const billing = client(port, 'billing')
     const started = { sagaId: 'mtls-tenant', serviceName: 'billing' }
     expect(await billing.report('SagaStarted', started)).toMatchObject({ isSuccess: true })
@@ -132,7 +132,7 @@ describe('with SAGA_AUTH=mtls', () => {
     ).rejects.toMatchObject(denied)
   })
 
-  it('knows the certificate of a caller that compresses its messages', async () => {
+  it('recognizes the certificate of a caller that compresses its messages', async () => {
     const orders = client(port, 'orders', {
       'grpc.default_compression_algorithm': compressionAlgorithms.gzip,
     })
@@ -142,12 +142,12 @@ describe('with SAGA_AUTH=mtls', () => {
     await expect(started('mtls-gzip-2', 'billing')).rejects.toMatchObject(denied)
   })
 
-  it('denies a good certificate that no peer has, whatever its common name', async () => {
+  it('refuses a valid certificate without a peer, whatever its common name is', async () => {
     const stranger = client(port, 'stranger')
     await expect(stranger.report('ActivityRevoked', { activityId: 'x' })).rejects.toMatchObject(denied)
   })
 
-  it('does not talk to clients without a certificate', async () => {
+  it('refuses connections without a certificate', async () => {
     const nobody = client(port)
     await expect(
       nobody.report('ActivityRevoked', { activityId: 'x' }, { deadlineMs: 1000 }),
@@ -156,7 +156,7 @@ describe('with SAGA_AUTH=mtls', () => {
 })
 
 describe('with TLS and tokens', () => {
-  it('serves clients without certificates who have a token', async () => {
+  it('serves clients that have a token but no certificate', async () => {
     const tokens = await createTokens(harness.database)
     const { grpcPort } = await start({ ...tlsFiles(), SAGA_AUTH: 'token' })
     const grpc = client(grpcPort)
@@ -170,7 +170,7 @@ describe('with TLS and tokens', () => {
     expect(await grpc.unary('/grpc.health.v1.Health/Check', Buffer.alloc(0))).toBeDefined()
   })
 
-  it('shows a renewed certificate to new connections without a restart, and keeps the last good one', async () => {
+  it('uses a renewed certificate for new connections without a restart, and keeps the last valid one', async () => {
     const [cert, key] = [join(folder, 'renewed.pem'), join(folder, 'renewed.key')]
     copyFileSync(join(folder, 'server.pem'), cert)
     copyFileSync(join(folder, 'server.key'), key)
@@ -189,7 +189,7 @@ describe('with TLS and tokens', () => {
 })
 
 describe('a token of one project', () => {
-  it('reports nothing, though it is made for the API', async () => {
+  it('cannot report, although it has the scope api', async () => {
     const owner = await createUser(harness.database)
     const { id: projectId } = await createProject(harness.database, owner)
     const { secret } = await createToken(harness.database, owner, { projectId })
@@ -213,7 +213,7 @@ describe('a revoked token', () => {
         () => status.OK,
         ({ code }: ServiceError) => code,
       )
-    /** When the last call began that was still answered by the old verdict, after the change. */
+    /** Returns when the last call began that was still answered with the old result, after the change. */
     const lastOld = async (now: status) => {
       const changedMs = performance.now()
       for (let oldMs = 0; ; ) {
@@ -236,7 +236,7 @@ describe('a revoked token', () => {
 })
 
 describe('with SAGA_RATE_LIMIT_PER_SERVICE', () => {
-  it('is RESOURCE_EXHAUSTED with a hint for the service that reports too much; others go on', async () => {
+  it('answers RESOURCE_EXHAUSTED with a delay to a service that reports too much, and does not affect others', async () => {
     const { grpc } = await start({ SAGA_RATE_LIMIT_PER_SERVICE: '1', SAGA_RATE_LIMIT_BURST: '3' })
     const started = (sagaId: string, serviceName: string) =>
       grpc.report('SagaStarted', { sagaId, serviceName })

@@ -26,7 +26,7 @@ import { startHarness, startService } from '../harness.js'
 let harness: Awaited<ReturnType<typeof startHarness>>
 let service: Awaited<ReturnType<typeof startService>>
 let watcher: SagaQueryClient
-/** Tokens by the tenants that they are bound to. */
+/** Tokens by the tenants to which they are bound. */
 const tokens = { acme: '', two: '', free: '', admin: '', globex: '' }
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ const start = (token: string, sagaId: string, tenant?: string) =>
 const unary = (path: string, token: string, request: Uint8Array) =>
   service.grpc.unary(`/switchyard.sagas.v1.${path}`, Buffer.from(request), { metadata: metadataOf(token) })
 
-/** Sends an HTTP request about sagas; gives status and body. */
+/** Sends an HTTP request about sagas, and returns status and body. */
 async function ask(token: string, method: string, path: string, body?: unknown, tenant?: string) {
   const response = await fetch(`${service.baseUrl}/api/v4${path}`, {
     method,
@@ -84,7 +84,7 @@ const tenantOf = async (sagaId: string) => {
 }
 
 describe('an event over gRPC', () => {
-  it('goes to the tenant of a token that is bound to one, and to no other', async () => {
+  it('belongs to the tenant of a token that is bound to one, and to no other', async () => {
     expect(await start(tokens.acme, 'single')).toMatchObject({ isSuccess: true })
     expect(await start(tokens.acme, 'single', 'acme')).toMatchObject({ isSuccess: true })
     expect(await tenantOf('single')).toEqual(['acme'])
@@ -93,7 +93,7 @@ describe('an event over gRPC', () => {
         ...denied,
         details: 'this sender is bound to tenant acme only',
       })
-    // Nothing else of another tenant ends with it either.
+    // An event cannot end a saga of another tenant either.
     await start(tokens.globex, 'theirs')
     const end = encode('SagaEnded', { sagaId: 'theirs', serviceName: 'booking' })
     const path = '/svc.Sagas.Server.Grpc.Saga/SagaEnded'
@@ -101,7 +101,7 @@ describe('an event over gRPC', () => {
     await expect(service.grpc.unary(path, end, options)).rejects.toMatchObject(denied)
   })
 
-  it('has to name one of several tenants of a token', async () => {
+  it('must name one of several tenants of a token', async () => {
     expect(await start(tokens.two, 'named', 'globex')).toMatchObject({ isSuccess: true })
     await expect(start(tokens.two, 'unnamed')).rejects.toMatchObject({
       ...denied,
@@ -110,7 +110,7 @@ describe('an event over gRPC', () => {
     expect(await tenantOf('unnamed')).toEqual([])
   })
 
-  it('goes anywhere with a token that is bound to none', async () => {
+  it('may belong to any tenant with an unbound token', async () => {
     expect(await start(tokens.free, 'free', 'anybody')).toMatchObject({ isSuccess: true })
     await start(tokens.free, 'free')
     expect((await tenantOf('free')).sort()).toEqual(['anybody', 'default'])
@@ -118,7 +118,7 @@ describe('an event over gRPC', () => {
 })
 
 describe('where everybody may report', () => {
-  it('holds who shows a bound token to its tenants, and takes every other token for none', async () => {
+  it('bound tokens are limited to their tenants, and every other token is ignored', async () => {
     const open = await startService(harness.serviceUrl, { SAGA_AUTH: 'none' })
     try {
       const report = (sagaId: string, token: string, tenant?: string) =>
@@ -149,7 +149,7 @@ describe('a batch', () => {
   }
   const recorded = [EventOutcome.EVENT_OUTCOME_RECORDED, '']
 
-  it('over gRPC has each event of a foreign tenant refused, and takes the others', async () => {
+  it('over gRPC refuses each event of a foreign tenant, and accepts the others', async () => {
     const sent = [event('batch'), event('batch-2', 'acme'), event('batch-3', 'globex')]
     expect(await outcomes(tokens.acme, sent)).toEqual([recorded, recorded, [expect.any(Number), 'FORBIDDEN']])
     expect(await tenantOf('batch')).toEqual(['acme'])
@@ -160,7 +160,7 @@ describe('a batch', () => {
     ])
   })
 
-  it('over HTTP too, and a foreign x-tenant is refused as a whole', async () => {
+  it('over HTTP does the same, and a foreign x-tenant is refused as a whole', async () => {
     const of = (saga_id: string, tenant?: string) => ({
       operation: 'SagaStarted',
       saga_id,
@@ -177,7 +177,7 @@ describe('a batch', () => {
 })
 
 describe('reading', () => {
-  it('shows the own tenant where none is named, and refuses every other, on every path', async () => {
+  it('shows the own tenant by default, and refuses every other one, on every path', async () => {
     await start(tokens.acme, 'read')
     await start(tokens.globex, 'foreign')
     const { body } = await ask(tokens.acme, 'GET', '/sagas/read')
@@ -207,7 +207,7 @@ describe('reading', () => {
     expect(await statusOf(tokens.free, 'GET', '/sagas/foreign?tenant=globex')).toBe(200)
   })
 
-  it('over gRPC does the same, streams too', async () => {
+  it('over gRPC does the same, also for streams', async () => {
     await start(tokens.acme, 'query')
     const get = async (token: string, tenant: string) =>
       GetSagaResponse.decode(
@@ -260,7 +260,7 @@ describe('an administrator with a bound token', () => {
     expect(await statusOf(tokens.admin, 'POST', '/sagas/bulk/preview', { filter })).toBe(200)
   })
 
-  it('sees and changes the webhooks of its tenant only, whatever id it names', async () => {
+  it('sees and changes only the webhooks of its tenant, whatever id it names', async () => {
     const administrator = await createUser(harness.database, { admin: true })
     const free = (await createToken(harness.database, administrator)).secret
     const hook = { url: 'https://hooks.example.com/', secret: 'x'.repeat(16), events: ['saga.error'] }
@@ -294,7 +294,7 @@ describe('recovery', () => {
     return ClaimResponse.decode(bytes).sagas
   }
 
-  it('leases sagas of the own tenant, and takes no foreign lease', async () => {
+  it('leases sagas of the own tenant, and accepts no foreign lease', async () => {
     const metadata = metadataOf(tokens.globex)
     await service.grpc.report('SagaStarted', { sagaId: 'leased', serviceName: 'recovering' }, { metadata })
     await expect(claim(tokens.acme, 'globex', 'recovering')).rejects.toMatchObject(denied)

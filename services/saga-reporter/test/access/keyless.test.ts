@@ -27,7 +27,7 @@ afterAll(async () => {
   await issuer?.close()
 })
 
-/** A rule outside of projects, as git-api stores it. */
+/** Stores a rule outside of projects, as git-api does. */
 async function trust(claims: Record<string, string>, scopes: string[], tenants: string[] = []) {
   const bot = await createUser(harness.database)
   const rule = { name: 'ci', issuer: issuer.url, audience: 'switchyard', claims, scopes, tenants }
@@ -41,7 +41,7 @@ const start = async (token: string, sagaId: string, tenant?: string) =>
     { metadata: { authorization: `Bearer ${token}`, ...(tenant && { 'x-tenant': tenant }) } },
   )
 
-describe('the identity token of a job in the metadata of gRPC', () => {
+describe('the identity token of a CI job in gRPC metadata', () => {
   it('reports events for the tenants of its rule, and for no other', async () => {
     const token = await tokenOf()
     expect(await start(token, 'by-a-job')).toMatchObject({ isSuccess: true })
@@ -50,7 +50,7 @@ describe('the identity token of a job in the metadata of gRPC', () => {
     await expect(start(token, 'other', 'globex')).rejects.toMatchObject({ code: status.PERMISSION_DENIED })
   })
 
-  it('reports nothing without the scope', async () => {
+  it('cannot report without the scope', async () => {
     const reporting = start(await tokenOf({ repository: 'acme/reader' }), 'reader')
     await expect(reporting).rejects.toMatchObject({ code: status.PERMISSION_DENIED })
   })
@@ -66,7 +66,7 @@ describe('the identity token of a job in the metadata of gRPC', () => {
     await expect(reporting).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
   })
 
-  it('is refused once its rule is gone', async () => {
+  it('is refused once its rule is deleted', async () => {
     const rule = await trust({ repository: 'acme/brief' }, ['saga_report'])
     const token = await tokenOf({ repository: 'acme/brief' })
     expect(await start(token, 'brief')).toMatchObject({ isSuccess: true })
@@ -82,7 +82,7 @@ it('over HTTP the token reads sagas', async () => {
   expect(answer.status).toBe(200)
 })
 
-it('jobs of one rule and subject share a limit, which stops neither other subjects nor users', async () => {
+it('jobs with the same rule and subject share a limit, which does not affect other subjects or users', async () => {
   const limited = await startService(harness.serviceUrl, {
     SAGA_AUTH: 'token',
     TRUSTED_ISSUER_HOSTS: issuer.url,
@@ -102,7 +102,7 @@ it('jobs of one rule and subject share a limit, which stops neither other subjec
   await limited.close()
 })
 
-it('events of jobs count by rule and subject, so that a job uses up the limit of no other and of no service', async () => {
+it('events of jobs count by rule and subject, so that a job cannot use up the limit of another job or of a service', async () => {
   const limited = await startService(harness.serviceUrl, {
     SAGA_AUTH: 'token',
     TRUSTED_ISSUER_HOSTS: issuer.url,
@@ -137,7 +137,7 @@ it('events of jobs count by rule and subject, so that a job uses up the limit of
   await limited.close()
 })
 
-it('a token without a signature by a key of the issuer is refused over gRPC, whatever algorithm it names', async () => {
+it('a token that is not signed by a key of the issuer is refused over gRPC, whatever algorithm it names', async () => {
   const [header = '', body = ''] = (await tokenOf()).split('.')
   const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url')
   const hs256 = Buffer.from(JSON.stringify({ alg: 'HS256', kid: issuer.kid })).toString('base64url')

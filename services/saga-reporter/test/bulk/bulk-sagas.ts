@@ -3,7 +3,7 @@ import type { createTokens, startHarness } from '../harness.js'
 type Harness = Pick<Awaited<ReturnType<typeof startHarness>>, 'baseUrl'>
 type Tokens = Awaited<ReturnType<typeof createTokens>>
 
-/** Calls about bulk jobs of a running service. */
+/** Returns functions that call the bulk endpoints of a running service. */
 export function bulkClient({ baseUrl }: Harness, tokens: Tokens) {
   const send = (
     method: string,
@@ -18,7 +18,7 @@ export function bulkClient({ baseUrl }: Harness, tokens: Tokens) {
   const json = async (path: string) =>
     // biome-ignore lint/suspicious/noExplicitAny: the tests compare what they read
     (await (await send('GET', path)).json()) as any
-  /** The job once it is in one of these states. */
+  /** Waits until the job has one of these states. */
   async function ended(id: number, ...states: string[]) {
     const endMs = Date.now() + 30_000
     for (;;) {
@@ -49,7 +49,7 @@ export function bulkClient({ baseUrl }: Harness, tokens: Tokens) {
   return { send, json, ended, start, report }
 }
 
-/** The events after which a saga has ended and is in status Error. */
+/** Returns the events after which a saga has ended with status Error. */
 export const failure = (sagaId: string, serviceName: string, tenant = 'default') => [
   { operation: 'SagaStarted', saga_id: sagaId, service_name: serviceName, tenant },
   { operation: 'ActivityExecuteStarted', saga_id: sagaId, activity_id: `${sagaId}-a`, tenant },

@@ -25,7 +25,7 @@ const numbered = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
 
 describe('a bulk job', () => {
-  it('resolves every saga of the filter as a single resolve does, and tells the result of each', async () => {
+  it('resolves every saga of the filter like a single resolve, and returns the result of each', async () => {
     const ids = numbered(450, 'all')
     await api.report(ids.flatMap((id) => failure(id, 'all')))
     await api.report([{ operation: 'SagaStarted', saga_id: 'all-fine', service_name: 'all' }])
@@ -76,9 +76,9 @@ describe('a bulk job', () => {
     expect(await audited('Saga', 'all-fine')).toEqual([])
   })
 
-  it('is undone, except where the saga has changed since, and the log tells the same', async () => {
+  it('is undone, except where the saga has changed since, and the log agrees', async () => {
     await api.report(['u-1', 'u-2', 'u-3', 'u-4'].flatMap((id) => failure(id, 'undo')))
-    // A saga that was resolved before gets that resolution back.
+    // A saga that was resolved before gets its former resolution back.
     await api.send('POST', 'sagas/u-2/resolve', { body: { note: 'first' } })
     await api.report([
       { operation: 'ActivityCompensateAborted', saga_id: 'u-2', activity_id: 'u-2-b', errors: 'again' },
@@ -123,12 +123,12 @@ describe('a bulk job', () => {
     expect([code, lines.at(-1)]).toEqual([0, expect.stringMatching(/; 0 differences, 0 repaired$/)])
   })
 
-  it('is canceled after the step under way, and what it has done can be undone', async () => {
-    // The steps after the second leave the cancellation time to get its turn.
+  it('is canceled after the current step, and its completed steps can be undone', async () => {
+    // The steps after the second one leave time for the cancellation.
     const matched = 1200
     await api.report(numbered(matched, 'stop').flatMap((id) => failure(id, 'stop')))
     const { pool } = harness.database
-    // The job comes to a halt in its second step, at a saga that another transaction has locked.
+    // The job stops in its second step, at a saga that another transaction has locked.
     const locking = await pool.connect()
     await locking.query(`BEGIN; SELECT FROM sagas WHERE (tenant, id) = (SELECT tenant, id FROM sagas
       WHERE service_name = 'stop' ORDER BY first_seen_at DESC, id OFFSET 300 LIMIT 1) FOR UPDATE`)
@@ -161,7 +161,7 @@ describe('a bulk job', () => {
     expect(await api.ended(id, 'undone')).toMatchObject({ undone: job.done, undo_failed: 0 })
   })
 
-  it('takes the sagas of one cause by the fingerprint of their errors', async () => {
+  it('selects the sagas of one cause by the fingerprint of their errors', async () => {
     const bank = failure('cause-1', 'cause', 'caused').map((event) =>
       'errors' in event ? { ...event, errors: 'The bank 17 is closed' } : event,
     )
@@ -177,7 +177,7 @@ describe('a bulk job', () => {
     expect(await api.json(results)).toHaveLength(1)
   })
 
-  it('writes a note about every saga, also of one that has not failed, and only within its tenant', async () => {
+  it('writes a note about every saga, even one that has not failed, and only within its tenant', async () => {
     await createSagas(harness.database, [
       { id: 'n-1', tenant: 'acme', serviceName: 'noted', firstSeenAt: minute(1) },
       { id: 'n-2', tenant: 'acme', serviceName: 'noted', firstSeenAt: minute(2) },
@@ -202,14 +202,14 @@ describe('a bulk job', () => {
     expect(await listed.json()).toMatchObject([{ id: job.id }])
   })
 
-  it('goes on in another process after its own has ended, and processes no saga twice', async () => {
+  it('continues in another process after its own has ended, and processes no saga twice', async () => {
     const ids = numbered(1500, 'long')
     await createSagas(
       harness.database,
       ids.map((id) => ({ id, tenant: 'long', serviceName: 'long', status: 'Error', firstSeenAt: minute(1) })),
     )
     const first = await startService(harness.serviceUrl)
-    // The job comes to a halt in the middle, at a saga that another transaction has locked.
+    // The job stops in the middle, at a saga that another transaction has locked.
     const locking = await harness.database.pool.connect()
     await locking.query("BEGIN; SELECT FROM sagas WHERE tenant = 'long' AND id = 'long-5' FOR UPDATE")
     const { id } = await bulkClient(first, tokens).start({
@@ -230,7 +230,7 @@ describe('a bulk job', () => {
     expect(await harness.database.prisma.sagaNote.count({ where: { tenant: 'long' } })).toBe(1500)
   })
 
-  it('of a process that was killed goes on in another one when its lease has ended', async () => {
+  it('of a killed process continues in another one when its lease has ended', async () => {
     await createSagas(harness.database, [
       { id: 'k-1', tenant: 'killed', serviceName: 'killed', firstSeenAt: minute(1) },
     ])
@@ -340,7 +340,7 @@ describe('rights', () => {
     },
   )
 
-  it('answers 404 for a job that is not there', async () => {
+  it('answers 404 for an unknown job', async () => {
     for (const verb of ['cancel', 'undo']) {
       const response = await api.send('POST', `sagas/bulk/2147483647/${verb}`)
       expect([response.status, await response.json()]).toEqual([
@@ -351,7 +351,7 @@ describe('rights', () => {
   })
 })
 
-it('jobs that ended 30 days ago are deleted', async () => {
+it('jobs are deleted 30 days after their end', async () => {
   await harness.database.pool.query(
     `INSERT INTO saga_bulk_jobs (tenant, action, note, filter, author_id, author_name, audit_author, state, finished_at)
      VALUES ('kept', 'note', 'old', '{}', 1, 'root', '{}', 'finished', now() - interval '31 days'),

@@ -16,7 +16,7 @@ interface Shown {
   activities: { order: number; status: string }[]
 }
 
-/** The example as it stays, with the ids of its trips: booked, compensated, stuck. */
+/** Starts the example, which keeps running, and returns the ids of its trips: booked, compensated, stuck. */
 async function startExample(environment: NodeJS.ProcessEnv) {
   const example = spawn(process.execPath, ['--import', 'tsx', main], {
     env: { ...process.env, ...environment, BOOKING_STAYS: 'true' },
@@ -35,7 +35,7 @@ async function startExample(environment: NodeJS.ProcessEnv) {
   return { booked: ids[0] ?? '', stuck: ids[2] ?? '', stop }
 }
 
-it('each process of the example obeys what operators ask of its own trips, also of a stuck one', async () => {
+it("each process of the example executes operators' commands for its own trips, even for a stuck one", async () => {
   const harness = await startHarness({ SAGA_AUTH: 'token' })
   const tokens = await createTokens(harness.database)
   const call = openOperator(harness.baseUrl)
@@ -52,7 +52,7 @@ it('each process of the example obeys what operators ask of its own trips, also 
       await expect.poll(async () => (await answer()).ended_at).not.toBeNull()
       return answer()
     }
-    // The example reports what happens without waiting for it.
+    // The example reports events without waiting for their answers.
     for (const { booked, stuck } of examples) {
       await becomes(booked, { status: 'Ended' })
       await becomes(stuck, { status: 'Error' })

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encode, type Fields, type Operation } from '../grpc-client.js'
 import { createTokens, startHarness } from '../harness.js'
 
-/** Clients of other implementations of gRPC; grpc-js is the client of every other test here. */
+/** Clients of other gRPC implementations; every other test here uses grpc-js. */
 const clients = [
   { name: 'grpcio', program: process.env.SWITCHYARD_TEST_GRPC_PYTHON ?? '', script: 'client.py' },
   { name: 'ruby-grpc', program: process.env.SWITCHYARD_TEST_GRPC_RUBY ?? '', script: 'client.rb' },
@@ -25,9 +25,9 @@ interface Call {
   kind?: 'unary' | 'stream'
   request?: Buffer
   metadata?: [key: string, value: string][]
-  /** Seconds. */
+  /** In seconds. */
   timeout?: number
-  /** Messages of a stream after which it is cancelled. */
+  /** Number of messages after which a stream is cancelled. */
   take?: number
 }
 
@@ -75,7 +75,7 @@ describe.each(clients)('a client with $name', ({ name, program, script }) => {
   const messageOf = ({ responses }: Ended) => CommonResponse.decode(responses[0] ?? Buffer.alloc(0))
   const started = { sagaId: name, serviceName: 'booking' }
 
-  it.skipIf(!program)('reports a saga, which is recorded once, and hears of it by a stream', async () => {
+  it.skipIf(!program)('reports a saga, which is recorded once, and receives it from a stream', async () => {
     const ended = await make(
       report('SagaStarted', started),
       report('ActivityExecuteStarted', {
@@ -113,7 +113,7 @@ describe.each(clients)('a client with $name', ({ name, program, script }) => {
     ])
   })
 
-  it.skipIf(!program)('reports events in a batch, and gets one result for each', async () => {
+  it.skipIf(!program)('reports events in a batch, and receives one result for each', async () => {
     const sagaId = `${name}-batch`
     const request = {
       events: [
@@ -137,7 +137,7 @@ describe.each(clients)('a client with $name', ({ name, program, script }) => {
     ])
   })
 
-  it.skipIf(!program)('gets the statuses of docs/errors.md', async () => {
+  it.skipIf(!program)('receives the statuses of docs/errors.md', async () => {
     const call = report('SagaStarted', started)
     const [nobody, reader, unreadable, twoTenants, twoIds, rejected, unknown] = await make(
       { ...call, metadata: [] },
@@ -160,9 +160,9 @@ describe.each(clients)('a client with $name', ({ name, program, script }) => {
     expect(unknown).toMatchObject({ code: 'UNIMPLEMENTED' })
   })
 
-  it.skipIf(!program)('gets DEADLINE_EXCEEDED without RetryInfo once its deadline has passed', async () => {
-    // The first call connects: a channel whose first call has given up may fail the next one before it
-    // reaches the server.
+  it.skipIf(!program)('receives DEADLINE_EXCEEDED without RetryInfo after its deadline', async () => {
+    // The first call connects, because a channel whose first call has timed out may fail the next one before
+    // it reaches the server.
     const [, atOnce, watching] = await make(
       report('SagaStarted', started),
       { ...report('SagaStarted', started), timeout: 0.000_001 },

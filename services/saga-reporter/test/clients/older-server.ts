@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { Client, credentials, type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js'
 import { SagaService } from '@switchyard/contracts/saga'
 
-/** A server of the ten operations alone, which hands every call on to a reporter as it came. */
+/** Starts a server of only the ten operations, which forwards every call unchanged to a reporter. */
 export async function startOlderServer(grpcPort: number) {
   const server = new Server({ 'grpc.max_receive_message_length': -1 })
   const upstream = new Client(`127.0.0.1:${grpcPort}`, credentials.createInsecure())

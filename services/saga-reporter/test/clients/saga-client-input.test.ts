@@ -22,7 +22,7 @@ function client(options: Partial<SagaClientOptions> = {}) {
     serviceName: 'booking',
     retryDelayMs: 20,
     retryDelayMsMax: 200,
-    // On a busy machine an answer that comes later makes the event a duplicate.
+    // On a busy machine, a later answer makes the event a duplicate.
     deadlineMs: 30_000,
     ...options,
   })
@@ -33,7 +33,7 @@ function client(options: Partial<SagaClientOptions> = {}) {
 const recorded = { outcome: 'stored', message: 'recorded' }
 
 describe('the client', () => {
-  it('stores the same of an event whether it is alone or not', async () => {
+  it('stores an event identically, whether it is sent alone or in a batch', async () => {
     const tags = { labels: 'env=prod,team=x', note: ' padded ', ort: 'Köln', list: 'a, b' }
     const about = { tags, parentSagaId: ' Übersaga, die erste ' }
     const tagsOf = async (tenant: string) => {
@@ -59,7 +59,7 @@ describe('the client', () => {
     expect(await tagsOf('tags together')).toEqual(await tagsOf('tags alone'))
   })
 
-  it('names its tenant in the metadata of a batch as well, as far as it can stand there', async () => {
+  it('sends its tenant in the metadata of a batch, too, unless metadata cannot contain it', async () => {
     const seen: MetadataValue[][] = []
     const server = new Server()
     server.addService(SagaIngestService, {
@@ -81,7 +81,7 @@ describe('the client', () => {
     expect(seen).toEqual([['acme'], [], [], []])
   })
 
-  it('refuses an event without what it needs by the name of the field, and no method throws', async () => {
+  it('refuses an incomplete event by the name of the field, and no method throws', async () => {
     const told: unknown[] = []
     const reporter = client({ tenant: 'client-bad', onNotStored: (event) => told.push(event) })
     const { sagaStarted, activityEnded } = reporter as unknown as Record<
@@ -108,7 +108,7 @@ describe('the client', () => {
     expect(await readLog(harness.database, 'client-bad')).toEqual([])
   })
 
-  it('goes on when the listener of what was not stored fails, at once or later', async () => {
+  it('continues when the listener for lost events fails, at once or later', async () => {
     const failures: unknown[] = []
     const onFailure = (error: unknown) => failures.push(error)
     process.on('unhandledRejection', onFailure)
@@ -127,7 +127,7 @@ describe('the client', () => {
     expect(failures).toEqual([])
   })
 
-  it('asks for its token again when it cannot be got, as a text or a promise of one, and loses nothing', async () => {
+  it('asks for its token again when it is not available, as a text or a promise, and loses nothing', async () => {
     const tokens = await createTokens(harness.database)
     const service = await startService(harness.databaseUrl, { SAGA_AUTH: 'token' })
     closing.push(service.close)
@@ -150,7 +150,7 @@ describe('the client', () => {
     expect(reporter.stats().repeated).toBeGreaterThanOrEqual(answers.length - 1)
   })
 
-  it('shows no token that it cannot send, and says at once that it cannot', async () => {
+  it('sends no token that metadata cannot contain, and reports that at once', async () => {
     const reporter = client({ token: 'glpat-sécret' })
     expect(await reporter.sagaStarted({ sagaId: 's' })).toEqual({
       outcome: 'lost',

@@ -42,7 +42,7 @@ function client(options: Partial<SagaClientOptions> = {}) {
 const recorded = { outcome: 'stored', message: 'recorded' }
 
 describe('the client', () => {
-  it('reports each of the ten operations, in the order of the calls although none is awaited', async () => {
+  it('reports each of the ten operations, in the order of the calls, although none is awaited', async () => {
     const reporter = client({ tenant: 'client-all' })
     const saga = { sagaId: 's' }
     const [a, b, c] = ['a', 'b', 'c'].map((activityId) => ({ ...saga, activityId }))
@@ -89,7 +89,7 @@ describe('the client', () => {
     })
   })
 
-  it('says what was refused, and throws only when asked to', async () => {
+  it('reports refusals, and throws only when asked to', async () => {
     const told: unknown[] = []
     const quiet = client({ onNotStored: (event, result) => told.push([event, result]) })
     const blank = await quiet.sagaStarted({ sagaId: '' })
@@ -104,7 +104,7 @@ describe('the client', () => {
     expect(await loud.sagaStarted({ sagaId: 'loud' })).toEqual(recorded)
   })
 
-  it('never blocks: a full queue, time that is over and a closed client lose events, and say so', async () => {
+  it('never blocks: events are lost by a full queue, a timeout or a closed client, and the loss is reported', async () => {
     const absent = client({ address: '127.0.0.1:1', queueMax: 2, giveUpAfterMs: 300, deadlineMs: 200 })
     const results = ['1', '2', '3'].map((sagaId) => absent.sagaStarted({ sagaId }))
     expect(await results[2]).toEqual({ outcome: 'lost', reason: 'the queue is full' })
@@ -126,7 +126,7 @@ describe('the client', () => {
     })
   })
 
-  it('waits as long as a reporter with a rate limit asks, and loses nothing', async () => {
+  it('waits as long as a rate-limited reporter asks, and loses nothing', async () => {
     const service = await startService(harness.databaseUrl, {
       SAGA_RATE_LIMIT_PER_SERVICE: '20',
       SAGA_RATE_LIMIT_BURST: '5',
@@ -166,7 +166,7 @@ describe('the client', () => {
   })
 })
 
-/** Five events of each of many sagas, reported without waiting for any of them. */
+/** Reports five events of each of many sagas without waiting for any of them. */
 function reportSagas(reporter: SagaClient, prefix: string, sagas: number) {
   const ids = Array.from({ length: sagas }, (_, index) => `${prefix}-${index}`)
   return ids.flatMap((sagaId) => {
@@ -189,7 +189,7 @@ const operationsInOrder = [
   'SagaEnded',
 ]
 
-/** Asserts that the log of a tenant has the events of {@link reportSagas} once, each saga's in order. */
+/** Asserts that the log of a tenant has the events of {@link reportSagas} once, in the order of each saga. */
 async function expectSagasInOrder(tenant: string, sagas: number) {
   const log = await readLog(harness.database, tenant)
   expect(log).toHaveLength(sagas * operationsInOrder.length)
@@ -205,7 +205,7 @@ async function expectSagasInOrder(tenant: string, sagas: number) {
   return log
 }
 
-/** The calls that the reporter has answered, by method. */
+/** Returns the number of calls that the reporter has answered, by method. */
 async function answered(method: string): Promise<number> {
   const metric = await harness.metrics.registry.getSingleMetric('grpc_server_handled_total')?.get()
   const ofMethod = metric?.values.filter(({ labels }) => `${labels.method}`.endsWith(method)) ?? []
@@ -213,7 +213,7 @@ async function answered(method: string): Promise<number> {
 }
 
 describe('batches', () => {
-  it('carry the events of many sagas in few calls, each saga in its order', async () => {
+  it('send the events of many sagas in few calls, in the order of each saga', async () => {
     const before = await answered('/ReportEvents')
     const reporter = client({ tenant: 'batches' })
     const results = await Promise.all(reportSagas(reporter, 'batch', 100))
@@ -226,7 +226,7 @@ describe('batches', () => {
     expect(calls).toBeLessThanOrEqual(20)
   })
 
-  it('that a reporter does not know refuse an event that metadata would change', async () => {
+  it('refuse an event whose metadata an older reporter would change', async () => {
     const older = await startOlderServer(harness.grpcPort)
     closing.push(older.close)
     const reporter = client({ tenant: 'older-tags', address: older.address })
@@ -238,7 +238,7 @@ describe('batches', () => {
     expect(await Promise.all(results)).toEqual([refused, refused, refused, recorded])
   })
 
-  it('that a reporter does not know are sent as single calls, and nothing is lost or out of order', async () => {
+  it('are sent as single calls to an older reporter, without loss or reordering', async () => {
     const older = await startOlderServer(harness.grpcPort)
     closing.push(older.close)
     const reporter = client({ tenant: 'older', address: older.address })
@@ -252,7 +252,7 @@ describe('batches', () => {
     expect(tags.rows).toEqual([{ count: 20 }])
   })
 
-  it('keep the order of a saga when the reporter limits its rate', async () => {
+  it('preserve the order of a saga when the reporter limits its rate', async () => {
     const service = await startService(harness.databaseUrl, {
       SAGA_RATE_LIMIT_PER_SERVICE: '500',
       SAGA_RATE_LIMIT_BURST: '20',
@@ -265,7 +265,7 @@ describe('batches', () => {
     await expectSagasInOrder('batch-limited', 40)
   })
 
-  it('tell each event what became of it, and a bad event keeps no other from being stored', async () => {
+  it('return the outcome of each event, and a bad event does not affect others', async () => {
     const reporter = client({ tenant: 'batch-mixed', batchDelayMs: 50 })
     const results = await Promise.all([
       reporter.sagaStarted({ sagaId: 'good' }),
@@ -281,7 +281,7 @@ describe('batches', () => {
     ])
   })
 
-  it('never make a message of more than 4 MiB, and an event that would is refused without being sent', async () => {
+  it('never exceed 4 MiB, and an event that would is refused without being sent', async () => {
     const reporter = client({ tenant: 'batch-large', batchBytesMax: 4 * 1024 * 1024, deadlineMs: 20_000 })
     const error = 'x'.repeat(1024 * 1024)
     const named = (index: number) => ({ sagaId: 'large', activityId: `large-${index}` })
@@ -310,7 +310,7 @@ describe('batches', () => {
 })
 
 describe('a reporter that is killed and started again during traffic', () => {
-  it('has every event once, in the order of its saga, and the client loses none', async () => {
+  it('stores every event once, in the order of its saga, and the client loses none', async () => {
     const port = await getFreePort()
     const reporter = client({
       address: `127.0.0.1:${port}`,
@@ -358,7 +358,7 @@ describe('a reporter that is killed and started again during traffic', () => {
   }, 240_000)
 })
 
-/** The reporter as a process of its own. */
+/** Starts the reporter as a separate process. */
 async function startProcess(grpcPort: number): Promise<ChildProcess> {
   const child = spawn(process.execPath, [await bundled('services/saga-reporter')], {
     env: {

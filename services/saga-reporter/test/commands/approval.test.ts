@@ -30,14 +30,14 @@ beforeEach(() => {
 
 const failedSaga = (name: string) => reportFailedSaga(harness.grpc, tokens.reporter, service, name)
 
-/** A command that the administrator has asked for and cannot approve. */
+/** Requests a command as an administrator who cannot approve it. */
 async function asked(sagaId: string): Promise<Shown> {
   const body = { kind: 'cancel', reason: 'x' }
   return (await operator('POST', `${sagaId}/commands`, tokens.administrator, body)).body
 }
 
-describe('with approval by a second person, no orchestrator gets', () => {
-  it('a command before another administrator approves it', async () => {
+describe('with approval by a second person, no orchestrator receives', () => {
+  it('a command that another administrator has not approved yet', async () => {
     const command = await asked(await failedSaga('a'))
     const approve = (token: string) => operator('POST', `commands/${command.id}/approve`, token)
     expect(command.state).toBe('waiting_for_approval')
@@ -62,7 +62,7 @@ describe('with approval by a second person, no orchestrator gets', () => {
     expect(await orchestrator.lease(service)).toEqual([])
   })
 
-  it('the commands of a batch before another administrator approves those that still wait', async () => {
+  it('the commands of a batch that another administrator has not approved yet', async () => {
     const single = await asked(await failedSaga('single'))
     for (const name of ['a', 'b', 'c']) await failedSaga(`batch-${name}`)
     const filter = { service_name: service, id_prefix: `${service}-batch-` }

@@ -22,7 +22,7 @@ afterAll(async () => {
 const failedSaga = (name: string) => reportFailedSaga(harness.grpc, tokens.reporter, service, name)
 
 describe('a request for the sagas of a filter', () => {
-  it('says first what it would do, and then asks for each saga that can be asked for', async () => {
+  it('first shows its effect, and then requests a command for each saga where it is possible', async () => {
     service = 'some'
     const [a, b, busy] = [await failedSaga('a'), await failedSaga('b'), await failedSaga('busy')]
     await call('POST', `${busy}/commands`, tokens.administrator, { kind: 'cancel', reason: 'x' })

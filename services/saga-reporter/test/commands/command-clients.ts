@@ -8,7 +8,7 @@ import {
 } from '@switchyard/contracts/saga-commands'
 import type { Grpc } from '../grpc-client.js'
 
-/** Reports a saga whose second step has failed; gives its id. */
+/** Reports a saga whose second step has failed, and returns its id. */
 export async function reportFailedSaga(grpc: Grpc, token: string, serviceName: string, name: string) {
   const sagaId = `${serviceName}-${name}`
   const events = [
@@ -23,7 +23,7 @@ export async function reportFailedSaga(grpc: Grpc, token: string, serviceName: s
   return sagaId
 }
 
-/** A command as the API shows it. */
+/** A command as the API returns it. */
 export interface Shown {
   id: string
   saga_id: string
@@ -33,7 +33,7 @@ export interface Shown {
 
 const usual = { tenant: '', max: 0, leaseSeconds: 0, waitSeconds: 0, worker: 'test', exceptIds: [] }
 
-/** An orchestrator that leases and answers commands over gRPC. */
+/** Returns an orchestrator that leases and answers commands over gRPC. */
 export function openOrchestrator(port: number, bearer: string) {
   const client = new SagaCommandsClient(`127.0.0.1:${port}`, credentials.createInsecure())
   const bearing = (token: string | null) => {
@@ -76,14 +76,14 @@ export function openOrchestrator(port: number, bearer: string) {
   }
 }
 
-/** The status with which a call ends. */
+/** Returns the status with which a call ends. */
 export const codeOf = (work: Promise<unknown>): Promise<number | undefined> =>
   work.then(
     () => status.OK,
     (error: ServiceError) => error.code,
   )
 
-/** An operator who asks for commands over HTTP. */
+/** Returns an operator who requests commands over HTTP. */
 export function openOperator(baseUrl: string) {
   const send = (method: string, path: string, token: string | null, body?: object) =>
     fetch(`${baseUrl}/api/v4/sagas/${path}`, {

@@ -45,7 +45,7 @@ async function asked(sagaId: string, body: object): Promise<Shown> {
 const shown = async (id: string): Promise<Shown> =>
   (await call('GET', `commands/${id}`, tokens.administrator)).body
 
-/** Lets time pass for commands of this test. */
+/** Ages the commands of this test. */
 const pass = (seconds: number) =>
   harness.database.pool.query(
     `UPDATE saga_commands SET due_at = due_at - gone, expires_at = expires_at - gone
@@ -97,7 +97,7 @@ describe('a command', () => {
     },
   )
 
-  it('is answered as failed or refused, and once only', async () => {
+  it('is answered as failed or refused, only once', async () => {
     const results = [
       [CommandResult.COMMAND_RESULT_FAILED, 'failed'],
       [CommandResult.COMMAND_RESULT_REFUSED, 'refused'],
@@ -112,7 +112,7 @@ describe('a command', () => {
     }
   })
 
-  it('goes to one of many that lease at once, on any replica', async () => {
+  it('is leased by one of many parallel calls, on any replica', async () => {
     const ids = []
     for (let n = 0; n < 12; n += 1) ids.push((await asked(await failedSaga(`${n}`), { kind: 'cancel' })).id)
     const leased = await Promise.all(
@@ -122,7 +122,7 @@ describe('a command', () => {
     expect(got.sort()).toEqual(ids.sort())
   })
 
-  it('wakes a call that waits for one, and a call whose caller has gone takes none', async () => {
+  it('wakes a waiting call, and a call whose caller has disconnected takes none', async () => {
     const sagaId = await failedSaga()
     const waiting = first().lease(service, { waitSeconds: 20 })
     const elsewhere = second().lease(`${service}-other`, { waitSeconds: 1 })
@@ -142,7 +142,7 @@ describe('a command', () => {
 })
 
 describe('a lease that ends without an answer', () => {
-  it('leaves the command unknown: nobody gets it, and a late answer still counts', async () => {
+  it('leaves the command unknown: nobody receives it, and a late answer still counts', async () => {
     const { id } = await asked(await failedSaga(), { kind: 'cancel' })
     const token = (await first().lease(service))[0]?.leaseToken
     await pass(61)
@@ -155,14 +155,14 @@ describe('a lease that ends without an answer', () => {
     expect(await shown(id)).toMatchObject({ state: 'failed', message: 'late' })
   })
 
-  it('has its command delivered again only when a person says so, and never says that it had no effect', async () => {
+  it('has its command delivered again only when a person says so, and never claims that it had no effect', async () => {
     const { id } = await asked(await failedSaga(), { kind: 'cancel' })
     const token = (await first().lease(service))[0]?.leaseToken
     await pass(61)
     const again = () => call('POST', `commands/${id}/deliver_again`, tokens.administrator)
     expect((await again()).body).toMatchObject({ state: 'pending', deliveries: 1 })
     expect((await again()).status).toBe(409)
-    // It expires without having been leased again.
+    // The command expires without another lease.
     await pass(3601)
     expect(await shown(id)).toMatchObject({ state: 'unknown' })
     await again()
@@ -189,7 +189,7 @@ describe('a lease that ends without an answer', () => {
     ])
   })
 
-  it('keeps a late answer from being followed by a second delivery', async () => {
+  it('prevents a second delivery after a late answer', async () => {
     const { id } = await asked(await failedSaga(), { kind: 'cancel' })
     const token = (await first().lease(service))[0]?.leaseToken
     await pass(61)
@@ -200,8 +200,8 @@ describe('a lease that ends without an answer', () => {
   })
 })
 
-describe('a command that nobody has', () => {
-  it('expires, or is withdrawn, and then a saga can have another one', async () => {
+describe('a command without a lease', () => {
+  it('expires, or is withdrawn, and then the saga can have another one', async () => {
     const sagaId = await failedSaga()
     const { id } = await asked(sagaId, { kind: 'cancel', expires_in: 10 })
     expect(await ask(sagaId, { kind: 'compensate' })).toMatchObject({
@@ -226,7 +226,7 @@ describe('a command that nobody has', () => {
   })
 })
 
-describe('an unfit request', () => {
+describe('an invalid request', () => {
   it('of an operator is refused and stores nothing', async () => {
     const sagaId = await failedSaga()
     const bad = [
@@ -259,7 +259,7 @@ describe('an unfit request', () => {
     }
   })
 
-  it('about a saga without a service or without a step that stands still is refused', async () => {
+  it('about a saga without a service or without a current step is refused', async () => {
     const metadata = { 'private-token': tokens.reporter }
     const nameless = `${service}-nameless`
     await harness.grpc.report(
@@ -317,7 +317,7 @@ describe('an unfit request', () => {
     )
   })
 
-  it('of a token that is bound to another tenant finds neither the command nor its lease', async () => {
+  it('with a token that is bound to another tenant finds neither the command nor its lease', async () => {
     const user = await createUser(harness.database)
     const { secret } = await createToken(harness.database, user, {
       scopes: ['saga_report'],

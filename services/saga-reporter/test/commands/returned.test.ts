@@ -42,8 +42,8 @@ async function asked(name: string): Promise<Shown> {
 const shown = async (id: string): Promise<Shown> =>
   (await call('GET', `commands/${id}`, tokens.administrator)).body
 
-describe('a command', () => {
-  it('that is returned can be leased again at once', async () => {
+describe('a returned command', () => {
+  it('can be leased again at once', async () => {
     const { id } = await asked('a')
     const token = (await first().lease(service))[0]?.leaseToken
     await first().acknowledge(token, CommandResult.COMMAND_RESULT_RETURNED)
@@ -52,7 +52,7 @@ describe('a command', () => {
     expect(await second().lease(service)).toMatchObject([{ id, delivery: 1 }])
   })
 
-  it('that is returned says why, goes to others alone where its holder names it, and expires when nobody takes it', async () => {
+  it('shows the reason, is leased only by others when its holder excludes it, and expires when nobody leases it', async () => {
     const { id } = await asked('a')
     const elsewhere = second().lease(service, { waitSeconds: 20, exceptIds: [id] })
     const [leased] = await first().lease(service)

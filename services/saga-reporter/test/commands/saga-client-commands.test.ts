@@ -43,7 +43,7 @@ const shown = async (id: string): Promise<Shown> =>
 const answered = (id: string) => expect.poll(() => shown(id))
 
 describe('an orchestrator with handlers', () => {
-  it('does what operators ask, and says what became of it', async () => {
+  it("executes operators' commands, and reports their outcome", async () => {
     const client = orchestrator('handled')
     const given: SagaCommand[] = []
     client.onCommand({
@@ -79,14 +79,14 @@ describe('an orchestrator with handlers', () => {
     })
   })
 
-  it('answers a second delivery from what it remembers, without a second effect', async () => {
+  it('answers a second delivery from its memory, without a second effect', async () => {
     const client = orchestrator('remembered')
     let effects = 0
     client.onCommand({ cancel: () => `effect ${++effects}` })
     await client.sagaStarted({ sagaId: 'r' })
     const { id } = await ask('r', 'cancel')
     await answered(id).toMatchObject({ state: 'succeeded' })
-    // As if the answer had been lost.
+    // Simulates a lost answer.
     await harness.database.pool.query(
       "UPDATE saga_commands SET state = 'unknown', doubtful = true, message = NULL WHERE id = $1",
       [id],
@@ -96,7 +96,7 @@ describe('an orchestrator with handlers', () => {
     expect(effects).toBe(1)
   })
 
-  it('hands a command back that is for another process, which gets it, and asks once for one that nobody wants', async () => {
+  it('returns a command for another process, which receives it, and leases a command that nobody wants only once', async () => {
     const given: string[] = []
     const process = (name: string, own: string) =>
       orchestrator('shared').onCommand({
@@ -113,7 +113,7 @@ describe('an orchestrator with handlers', () => {
     for (const sagaId of sagas) await reporting.sagaStarted({ sagaId })
     const nobodys = await ask('nobodys', 'cancel')
     await expect.poll(() => given.filter((each) => each.endsWith(' nobodys')).length).toBe(3)
-    // Behind one that stays, the others go on.
+    // Other commands continue behind one that stays.
     const commands = await Promise.all(sagas.slice(0, 3).map((sagaId) => ask(sagaId, 'cancel')))
     for (const { id } of commands) await answered(id).toMatchObject({ state: 'succeeded', deliveries: 1 })
     expect(new Set(given).size).toBe(given.length)
@@ -124,7 +124,7 @@ describe('an orchestrator with handlers', () => {
     })
   })
 
-  it('that closes finishes the command under way and takes no other', async () => {
+  it('finishes the current command when it closes, and takes no other', async () => {
     const client = orchestrator('closing')
     let finish = () => {}
     const begun = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ describe('an orchestrator with handlers', () => {
     expect(() => client.onCommand({})).toThrow('the client is closed')
   })
 
-  it('needs handlers, and tells of problems', async () => {
+  it('needs handlers, and reports problems', async () => {
     const client = orchestrator('problems')
     expect(() => client.onCommand(undefined as never)).toThrow(TypeError)
     const stranger = createSagaClient({

@@ -8,7 +8,7 @@ import { createErrors, createSagas, createTags, minute } from '../saga-rows.js'
 let harness: Awaited<ReturnType<typeof startHarness>>
 let token: string
 
-/** More than a few steps of the walk, many of one instant. */
+/** Enough for several steps of the walk, many with the same instant. */
 const manyCount = 9000
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const get = (query: string, init: RequestInit = {}) =>
   fetch(`${harness.baseUrl}/api/v4/sagas/export${query}`, { headers: { 'PRIVATE-TOKEN': token }, ...init })
 
 describe('GET /sagas/export', () => {
-  it('writes CSV that spreadsheets read and do not run', async () => {
+  it('writes CSV that spreadsheets read but do not execute', async () => {
     const response = await get('')
     expect(response.status).toBe(200)
     expect(response.headers.get('Content-Type')).toBe('text/csv; charset=utf-8; header=present')
@@ -49,7 +49,7 @@ describe('GET /sagas/export', () => {
     expect(lines.slice(3)).toEqual([''])
   })
 
-  it('begins CSV with a byte order mark when asked to, so that Excel reads it as UTF-8', async () => {
+  it('begins CSV with a byte order mark on request, so that Excel reads it as UTF-8', async () => {
     const bytesOf = async (query: string) => Buffer.from(await (await get(query)).arrayBuffer())
     const plain = await bytesOf('')
     expect(await bytesOf('?bom=true')).toEqual(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain]))
@@ -60,7 +60,7 @@ describe('GET /sagas/export', () => {
     expect((await get('?bom=maybe')).status).toBe(400)
   })
 
-  it('writes a JSON document a line, in the shape of the list', async () => {
+  it('writes one JSON document per line, in the shape of the list', async () => {
     const response = await get('?format=ndjson&tag=order%3D1')
     expect(response.headers.get('Content-Type')).toBe('application/x-ndjson; charset=utf-8')
     const list = await fetch(`${harness.baseUrl}/api/v4/sagas?tag=order%3D1`, {
@@ -74,7 +74,7 @@ describe('GET /sagas/export', () => {
     ).toEqual(await list.json())
   })
 
-  it('has every saga of a big set once, in the order of the list, also where few of many match', async () => {
+  it('contains every saga of a big set once, in the order of the list, even when few of many match', async () => {
     const idsOf = async (query: string) =>
       (await (await get(query)).text())
         .split('\r\n')
@@ -109,7 +109,7 @@ describe('GET /sagas/export', () => {
     expect(await idsOf('?tenant=nobody')).toEqual([])
   })
 
-  it('stops reading when the client has gone', async () => {
+  it('stops reading when the client has disconnected', async () => {
     const running = () =>
       harness.database.pool
         .query(

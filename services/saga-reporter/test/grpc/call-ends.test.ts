@@ -8,7 +8,7 @@ import { isAbandoned, serverStream, unary } from '../../src/grpc/grpc.js'
 import { handledOf, startServer } from './grpc-harness.js'
 import { connectRaw, frame } from './raw-calls.js'
 
-/** On a busy machine a second is soon over. */
+/** A second is too short on a busy machine. */
 const patience = { timeout: 15_000 }
 const logger = createLogger('test', 'silent')
 const closing: (() => unknown)[] = []
@@ -19,7 +19,7 @@ afterEach(async () => {
 const watch = serverStream<Buffer, Buffer>(async function* () {}, logger)
 type Call = Omit<ServerUnaryCall<unknown, unknown>, 'request'>
 
-/** A method whose calls wait until all are let go; it refuses `bad`. */
+/** Returns a method whose calls wait until all are released; it refuses `bad`. */
 function waiting() {
   const calls: Call[] = []
   let letGo: () => void = () => {}
@@ -108,7 +108,7 @@ describe('the deadline of a call', () => {
     ['nothing was found', notFound('Saga')],
   ])('that passes is DEADLINE_EXCEEDED without RetryInfo, though %s', async (_why, error) => {
     const call = unary<Buffer, Buffer>(async (_request, current) => {
-      // Fails in the very turn in which the deadline passes, before the timer of the library.
+      // Fails in the turn in which the deadline passes, before the library's timer.
       while (!isAbandoned(current, Date.now())) {}
       throw error
     }, logger)
@@ -118,7 +118,7 @@ describe('the deadline of a call', () => {
     expect(answer.headers).not.toHaveProperty(statusDetails)
   })
 
-  it('of a stream that passes is DEADLINE_EXCEEDED without RetryInfo, though its messages fail then', async () => {
+  it('of a stream that passes is DEADLINE_EXCEEDED without RetryInfo, although its messages then fail', async () => {
     // biome-ignore lint/correctness/useYield: a stream that fails before its first message.
     const failing = serverStream<Buffer, Buffer>(async function* (_request, call) {
       while (Date.now() < Number(call.getDeadline())) {}
@@ -132,7 +132,7 @@ describe('the deadline of a call', () => {
     expect(answer.headers).not.toHaveProperty(statusDetails)
   })
 
-  it('that passes before the request is whole ends the call without the method', async () => {
+  it('that passes before the request is complete ends the call without the method', async () => {
     const { raw, server, calls } = await start()
     const { stream, answer } = raw.open({ 'grpc-timeout': '200m' })
     stream.write(frame('half', 0, 8))
@@ -144,7 +144,7 @@ describe('the deadline of a call', () => {
   })
 })
 
-describe('a caller that goes', () => {
+describe('a caller that disconnects', () => {
   it.each([
     ['resets its stream', 'a', 'CANCEL'],
     ['resets its stream with an error', 'a', 'INTERNAL_ERROR'],
@@ -181,7 +181,7 @@ describe('a caller that goes', () => {
     await raw.ping()
     if (how === 'cut') raw.cut()
     else raw.reset(stream)
-    // The library takes a reset for the end of the request, in which it then misses the message.
+    // The library treats a reset as the end of the request, and then misses the message.
     const codes = ['CANCELLED', 'UNIMPLEMENTED']
     const ended = async () => Object.entries(await handledOf(server)).filter(([code]) => codes.includes(code))
     await vi.waitFor(async () => expect(await ended()).toEqual([[expect.any(String), 1]]), patience)
@@ -205,7 +205,7 @@ describe('a caller that goes', () => {
   })
 })
 
-describe('a call under way', () => {
+describe('a call in progress', () => {
   it('is answered by a server that has begun to close', async () => {
     const { raw, server, letGo, arrived } = await start()
     const answer = raw.call(frame('next'))
@@ -219,7 +219,7 @@ describe('a call under way', () => {
     expect(await handledOf(server)).toEqual({ OK: 1 })
   })
 
-  it('keeps its connection from being idle, and only as long as it lasts', async () => {
+  it('prevents its connection from being idle, only as long as it lasts', async () => {
     const { call, calls, letGo } = waiting()
     const server = await startServer({ call, watch }, { connectionIdleMsMax: 300 })
     closing.push(server.close)
@@ -230,7 +230,8 @@ describe('a call under way', () => {
     })
     const answer = busy.call(frame('next'))
     await vi.waitFor(() => expect(calls).toHaveLength(1), patience)
-    // It is younger, so when it has been idle for too long, the other one would have been as well.
+    // This connection is younger, so when it has been idle for too long, the other one would have been as
+    // well.
     const idle = await connectTo(server.port)
     await once(idle.session, 'goaway')
     expect(isSentAway).toBe(false)

@@ -10,7 +10,9 @@ import { frame } from './raw-calls.js'
 
 const logger = createLogger('test', 'silent')
 
-/** Calls one after the other on one connection, as a gateway does, until the server says that it ends. */
+/**
+ * Sends calls one after the other on one connection, as a gateway does, until the server announces its end.
+ */
 async function callUntilSentAway(port: number) {
   const client = await connectFrames(port)
   let sent = 0
@@ -32,7 +34,7 @@ async function callUntilSentAway(port: number) {
   }
 }
 
-it('no call of a connection that has one call under way at a time is lost when the server stops', async () => {
+it('a connection with one call at a time loses no call when the server stops', async () => {
   const call = unary<Buffer, Buffer>(async (request) => request, logger)
   const server = await startServer({
     call,
@@ -46,7 +48,7 @@ it('no call of a connection that has one call under way at a time is lost when t
   expect(await Promise.all(connections.map(({ unanswered }) => unanswered()))).toEqual(Array(10).fill(0))
 })
 
-it('a stream that is sending when the server stops ends with UNAVAILABLE, and is not cut when the time is over', async () => {
+it('a sending stream ends with UNAVAILABLE when the server stops, and is not cut at the time limit', async () => {
   const endless = serverStream<Buffer, Buffer>(async function* (_request, _call, signal) {
     while (!signal.aborted) {
       for (let message = 0; message < 50; message += 1) yield Buffer.alloc(3000)

@@ -20,10 +20,10 @@ const method = (name: string, responseStream: boolean) => ({
   responseDeserialize: same,
 })
 
-/** A service of bytes: one unary method, one that streams. */
+/** A service of bytes with one unary and one streaming method. */
 export const definition = { call: method('Call', false), watch: method('Watch', true) }
 
-/** Serves the two methods; its context shows what was counted. */
+/** Serves the two methods; its context shows the metrics. */
 export async function startServer(
   implementation: UntypedServiceImplementation,
   options: Partial<GrpcServerOptions> = {},
@@ -46,7 +46,7 @@ export async function startServer(
   return { ...context, ...server }
 }
 
-/** How many calls of the unary method have ended, by status code. */
+/** Returns the number of ended calls of the unary method, by status code. */
 export async function handledOf({
   metrics,
 }: Pick<ServiceContext, 'metrics'>): Promise<Record<string, number>> {
@@ -55,7 +55,7 @@ export async function handledOf({
   return Object.fromEntries([...text.matchAll(counted)].map(([, code, count]) => [code, Number(count)]))
 }
 
-/** A connection of its own; rejects with the gRPC error. */
+/** Opens a separate connection; calls reject with the gRPC error. */
 export function connect(port: number, channel: ChannelCredentials = credentials.createInsecure()) {
   const client = new Client(`localhost:${port}`, channel, {
     'grpc.use_local_subchannel_pool': 1,

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { isAbandoned, serverStream, unary } from '../../src/grpc/grpc.js'
 import { connect, startServer } from './grpc-harness.js'
 
-/** On a busy machine a second is soon over. */
+/** A second is too short on a busy machine. */
 const patience = { timeout: 15_000 }
 const logger = createLogger('test', 'silent')
 const closing: (() => unknown)[] = []
@@ -36,7 +36,7 @@ const collect = (stream: ReturnType<ReturnType<typeof connect>['watch']>) => {
   return { messages, ended }
 }
 
-describe('a failure that waiting may cure', () => {
+describe('a failure that permits a retry', () => {
   const failing = (error: DomainError) => ({
     ...both,
     call: unary<Buffer, Buffer>(() => Promise.reject(error), logger),
@@ -48,10 +48,10 @@ describe('a failure that waiting may cure', () => {
     return { code: failure.code, encoded: encoded as Buffer | undefined }
   }
 
-  it('says when as google.rpc.RetryInfo: what the failure says, else a second', async () => {
+  it("contains the delay as google.rpc.RetryInfo: the failure's own delay, otherwise a second", async () => {
     const limited = await details(rateLimited('too many', 1500))
     expect(limited.code).toBe(status.RESOURCE_EXHAUSTED)
-    // Written by hand after google/rpc/status.proto, error_details.proto and google/protobuf/duration.proto.
+    // Encoded by hand after google/rpc/status.proto, error_details.proto and google/protobuf/duration.proto.
     const duration = Buffer.from([0x08, 1, 0x10, 0x80, 0xca, 0xb5, 0xee, 0x01])
     const retryInfo = Buffer.concat([Buffer.from([0x0a, duration.length]), duration])
     const type = Buffer.from('type.googleapis.com/google.rpc.RetryInfo')
@@ -76,13 +76,13 @@ describe('a failure that waiting may cure', () => {
     expect(down.encoded?.subarray(-4)).toEqual(Buffer.from([0x0a, 2, 0x08, 1]))
   })
 
-  it('is none for what stays too large', async () => {
+  it('contains none for a request that stays too large', async () => {
     expect(await details(tooLarge('4 MiB'))).toEqual({ code: status.RESOURCE_EXHAUSTED, encoded: undefined })
   })
 })
 
 describe('a stream', () => {
-  it('sends what the generator gives, and ends with it', async () => {
+  it('sends the messages of the generator, and ends with it', async () => {
     const watch = serverStream<Buffer, Buffer>(async function* () {
       for (const text of ['a', 'b', 'c']) yield Buffer.from(text)
     }, logger)
@@ -92,7 +92,7 @@ describe('a stream', () => {
     expect(messages).toEqual(['a', 'b', 'c'])
   })
 
-  it('answers by the error table when the generator throws, after what it sent', async () => {
+  it('is answered by the error table when the generator throws, after its messages', async () => {
     const watch = serverStream<Buffer, Buffer>(async function* () {
       yield Buffer.from('a')
       throw new DomainError('not-found', 'Saga')
@@ -111,7 +111,7 @@ describe('a stream', () => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
     }, logger)
     const { client } = await start({ ...both, watch })
-    // A call that is over before it arrives reaches no generator.
+    // A call that is over before it arrives does not reach the generator.
     const stream = client.watch(undefined, how === 'cancels' ? 10_000 : 2_000)
     const { ended } = collect(stream)
     if (how === 'cancels') stream.once('data', () => stream.cancel())
@@ -121,7 +121,7 @@ describe('a stream', () => {
     await vi.waitFor(() => expect(aborted).toHaveBeenCalledOnce(), patience)
   })
 
-  it('asks the generator for no more than a slow reader takes', async () => {
+  it('requests from the generator no more than a slow reader reads', async () => {
     let given = 0
     const watch = serverStream<Buffer, Buffer>(async function* () {
       for (; given < 10_000; given++) yield Buffer.alloc(16_384)
@@ -140,7 +140,7 @@ describe('a stream', () => {
   })
 })
 
-it('tells a handler whether anybody still waits', async () => {
+it('tells a handler whether its caller still waits', async () => {
   const seen: boolean[] = []
   let finished: () => void = () => {}
   const done = new Promise<void>((resolve) => {
@@ -154,7 +154,7 @@ it('tells a handler whether anybody still waits', async () => {
     return request
   }, logger)
   const { client, server } = await start({ ...both, call: slow })
-  // Connected beforehand: a call that is over before it arrives reaches no handler.
+  // The connection is open already, because a call that is over before it arrives does not reach the handler.
   await collect(client.watch()).ended
   await expect(client.call('', 700)).rejects.toMatchObject({ code: status.DEADLINE_EXCEEDED })
   await done
@@ -164,7 +164,7 @@ it('tells a handler whether anybody still waits', async () => {
   )
 })
 
-describe('a call that fails once nobody waits for it', () => {
+describe('a call that fails after its caller has stopped waiting', () => {
   const ends = ['cancels', 'lets its deadline pass']
   const failAfterEnd = async (how: string, error: Error) => {
     const lines: { level: number; msg: string }[] = []
@@ -176,7 +176,8 @@ describe('a call that fails once nobody waits for it', () => {
       throw error
     }, lineLogger)
     const { client } = await start({ ...both, call })
-    // Connected beforehand: a call that is over before it arrives reaches no handler.
+    // The connection is open already, because a call that is over before it arrives does not reach the
+    // handler.
     await collect(client.watch()).ended
     const deadline = Date.now() + (how === 'cancels' ? 10_000 : 500)
     const bytes = (message: Buffer) => message
@@ -198,7 +199,7 @@ describe('a call that fails once nobody waits for it', () => {
     return lines[0]
   }
 
-  it.each(ends)('is no news for operators when the client %s and its work is left', async (how) => {
+  it.each(ends)('is not logged as an error when the client %s and its work is abandoned', async (how) => {
     const line = await failAfterEnd(how, unavailable('the call ended before it was written'))
     expect(line).toMatchObject({
       level: 20,
@@ -222,7 +223,7 @@ describe('a call that fails once nobody waits for it', () => {
   })
 })
 
-it('is an error when a dependency fails a call that somebody waits for', async () => {
+it('is logged as an error when a dependency fails a call whose caller waits', async () => {
   const lines: object[] = []
   const lineLogger = pino({ level: 'debug' }, { write: (line) => lines.push(JSON.parse(line)) })
   const call = unary<Buffer, Buffer>(() => Promise.reject(unavailable('too many events wait')), lineLogger)
@@ -231,7 +232,7 @@ it('is an error when a dependency fails a call that somebody waits for', async (
   expect(lines).toMatchObject([{ level: 50, msg: 'call failed' }])
 })
 
-it('counts and times calls by method and code, health left out', async () => {
+it('calls are counted and timed by method and code, except health', async () => {
   const call = unary<Buffer, Buffer>(async (request) => {
     if (String(request) === 'fail') throw new Error('defect')
     return request
@@ -255,7 +256,7 @@ it('counts and times calls by method and code, health left out', async () => {
 })
 
 describe('stopping under load', () => {
-  it('finishes the calls under way, refuses new ones, and ends a watch of health and an open stream', async () => {
+  it('finishes the current calls, refuses new ones, and ends a health watch and an open stream', async () => {
     let running = 0
     const finished = new Set<string>()
     const call = unary<Buffer, Buffer>(async (request) => {
@@ -296,7 +297,7 @@ describe('stopping under load', () => {
             continue
           }
           refused.push(code)
-          // A client without a connection refuses at once, and would leave no time for anything else.
+          // A client without a connection refuses at once, and would leave no time for others.
           await delay(5)
         }
       }),
@@ -309,7 +310,7 @@ describe('stopping under load', () => {
     await Promise.all(load)
 
     expect(tookMs).toBeLessThan(7000)
-    // Nobody lost the answer to work that was done, and nobody was told anything but "not here".
+    // No caller lost the answer to finished work, and every other call was UNAVAILABLE.
     expect(finished.size).toBe(answered.length)
     expect(running).toBe(answered.length)
     expect(refused.length).toBeGreaterThan(0)
@@ -318,7 +319,7 @@ describe('stopping under load', () => {
     expect(await health.ended).toMatchObject({ code: status.UNAVAILABLE })
   })
 
-  it('cuts what never ends once the limit is over', async () => {
+  it('cuts endless calls after the time limit', async () => {
     const server = await startServer(
       { ...both, call: unary<Buffer, Buffer>(() => new Promise(() => {}), logger) },
       { drainTimeoutMs: 300 },
@@ -332,7 +333,7 @@ describe('stopping under load', () => {
   })
 })
 
-it('asks clients to connect anew when a connection is old, without a failed call', async () => {
+it('asks clients to reconnect when a connection is old, without a failed call', async () => {
   const { client } = await start(both, { connectionAgeMsMax: 150, connectionAgeGraceMs: 1000 })
   const until = Date.now() + 1200
   let calls = 0

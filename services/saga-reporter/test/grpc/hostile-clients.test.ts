@@ -48,10 +48,10 @@ async function start({ admit = (): void => {} } = {}) {
   return { server, neighbour, hostile, handled: () => handled }
 }
 
-/** The n-th stream of a client. */
+/** Returns the id of a client's n-th stream. */
 const idOf = (index: number) => 2 * index + 1
 
-/** A call that sends all of its 4 MiB but the last byte. */
+/** Starts calls that send all of their 4 MiB except the last byte. */
 async function sendUnfinished({ port }: { port: number }, calls: number, perConnection: number) {
   const part = Buffer.alloc(64 * 1024)
   for (let sent = 0; sent < calls; sent += perConnection) {
@@ -66,12 +66,12 @@ async function sendUnfinished({ port }: { port: number }, calls: number, perConn
 }
 
 /**
- * The status of a call that is answered although its message is not complete, and whose stream stays open.
+ * Returns the status of a call that is answered before its message is complete, and whose stream stays open.
  */
 const statusBeforeEnd = async (stream: ClientHttp2Stream) =>
   (await once(stream, 'response'))[0]['grpc-status']
 
-describe('200 calls that leave 4 MiB each unfinished', () => {
+describe('200 calls with 4 MiB of an incomplete message each', () => {
   it.each([
     ['on two connections', 100],
     ['on forty connections', 5],
@@ -94,7 +94,7 @@ describe('200 calls that leave 4 MiB each unfinished', () => {
     120_000,
   )
 
-  it('are answered before their messages are read when nobody knows their sender', async () => {
+  it('are answered before their messages are read when their sender is unknown', async () => {
     const { hostile, handled } = await start({
       admit: () => {
         throw unauthenticated()
@@ -107,9 +107,9 @@ describe('200 calls that leave 4 MiB each unfinished', () => {
   })
 })
 
-// A check frees the slots after half a second, so the answer has to come sooner. A busy machine gets more
-// tries.
-it('calls whose deadlines pass before their messages are complete keep their slots, and take none of those for other connections', {
+// A check frees the slots after half a second, so the answer must come sooner. A busy machine gets more
+// attempts.
+it('calls whose deadlines pass before their messages are complete keep their slots, and none of those that are reserved for other connections', {
   retry: 3,
 }, async () => {
   const { server, neighbour } = await start()
@@ -125,7 +125,7 @@ it('calls whose deadlines pass before their messages are complete keep their slo
   expect(await neighbour.call('beside', 300)).toBe('beside')
 })
 
-it('1,500 resets in a burst end no other connection, and no call of one', async () => {
+it('1,500 resets in a burst end no other connection, and no call of another', async () => {
   const { neighbour, hostile } = await start()
   const client = await hostile()
   const burst = Array.from({ length: 1500 }, (_, index) =>
@@ -138,7 +138,7 @@ it('1,500 resets in a burst end no other connection, and no call of one', async 
 })
 
 it.each([250, 900])(
-  '%i calls that are given up leave their slots to as many that come together with that',
+  '%i canceled calls release their slots to as many that arrive at the same time',
   async (calls) => {
     const { hostile, handled } = await start()
     const client = await hostile()
@@ -185,7 +185,7 @@ describe('metadata over 64 KiB', () => {
   })
 })
 
-/** Sends much of what costs a client nothing, and reads no answer. */
+/** Floods of requests that cost a client nothing, without reading answers. */
 const floods: [what: string, send: (client: FrameClient) => void][] = [
   [
     'pings',
@@ -206,7 +206,7 @@ const floods: [what: string, send: (client: FrameClient) => void][] = [
   ],
 ]
 it.each(floods)(
-  'a client that sends %s and reads nothing costs little, and hurts no neighbour',
+  'a client that sends %s and reads nothing costs little, and does not harm others',
   async (_what, send) => {
     const { neighbour, hostile } = await start()
     const client = await hostile()
@@ -221,7 +221,7 @@ it.each(floods)(
   },
 )
 
-it('a connection has 2,048 calls at once, more of them wait or are refused, and they cost little', async () => {
+it('a connection has 2,048 calls at once; more of them wait or are refused, and cost little', async () => {
   const { server, hostile, neighbour } = await start()
   expect(await neighbour.call('before')).toBe('before')
   const before = process.memoryUsage().rss
@@ -237,7 +237,7 @@ it('a connection has 2,048 calls at once, more of them wait or are refused, and 
   expect(await Promise.all(calls)).toEqual(calls.map((_call, index) => String(index)))
 })
 
-it('random bytes end their connection at most', async () => {
+it('random bytes end at most their own connection', async () => {
   const { neighbour, hostile } = await start()
   for (let round = 0; round < 50; round += 1) {
     const client = await hostile()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** Types and flags of frames after RFC 9113. */
+/** Types and flags of frames according to RFC 9113. */
 const types = { data: 0, headers: 1, resetStream: 3, settings: 4, ping: 6, goAway: 7, continuation: 9 }
 const flags = { ack: 1, endStream: 1, endHeaders: 4 }
 const frameHeaderBytes = 9
@@ -18,7 +18,9 @@ function frameOf(type: number, flag: number, id: number, payload: Buffer): Buffe
 
 export type Fields = readonly (readonly [name: string, value: string])[]
 
-/** A text of HPACK (RFC 7541), not compressed: its length with a prefix of 7 bits, and its bytes. */
+/**
+ * Encodes a text of HPACK (RFC 7541) without compression: its length with a prefix of 7 bits, and its bytes.
+ */
 function textOf(text: string): Buffer {
   const bytes = Buffer.from(text)
   const length: number[] = []
@@ -32,7 +34,7 @@ function textOf(text: string): Buffer {
   return Buffer.concat([Buffer.from(length), bytes])
 }
 
-/** A header block of literal fields that no table keeps. */
+/** Encodes a header block of literal fields without indexing. */
 const blockOf = (fields: Fields): Buffer =>
   Buffer.concat(fields.flatMap(([name, value]) => [Buffer.from([0]), textOf(name), textOf(value)]))
 
@@ -46,7 +48,7 @@ export const callFields = (path: string, ...more: Fields): Fields => [
   ...more,
 ]
 
-/** The headers of a call whose message is to come, in as many frames as they need. */
+/** Encodes the headers of a call whose message follows, in as many frames as needed. */
 export function headersOf(id: number, fields: Fields): Buffer {
   const block = blockOf(fields)
   const parts = Array.from({ length: Math.max(1, Math.ceil(block.length / frameBytesMax)) }, (_, index) =>
@@ -69,14 +71,14 @@ export const settingsOf = (flag = 0): Buffer => frameOf(types.settings, flag, 0,
 
 export const pingOf = (): Buffer => frameOf(types.ping, 0, 0, Buffer.from('8 bytes!'))
 
-/** An empty part of a header block that does not end. */
+/** Encodes an empty part of a header block that does not end. */
 export const continuationOf = (id: number, part: Buffer): Buffer => frameOf(types.continuation, 0, id, part)
 
-/** A part of a header block whose end is still to come. */
+/** Encodes a part of a header block whose end does not follow yet. */
 export const openHeadersOf = (id: number, fields: Fields): Buffer =>
   frameOf(types.headers, 0, id, blockOf(fields))
 
-/** A client that sends whatever bytes it is given. */
+/** Opens a client that sends any bytes. */
 export async function connectFrames(port: number) {
   const socket = connect(port, '127.0.0.1')
   let isClosed = false
@@ -93,7 +95,7 @@ export async function connectFrames(port: number) {
       if (received.length < end) return
       const frame = { type: received[3] ?? 0, flag: received[4] ?? 0, id: received.readUInt32BE(5) }
       seen.push(frame)
-      // Limits in the settings of the server count once the client has confirmed them.
+      // The server enforces the limits of its settings once the client has confirmed them.
       if (frame.type === types.settings && !(frame.flag & flags.ack)) socket.write(settingsOf(flags.ack))
       received = received.subarray(end)
     }
@@ -105,11 +107,11 @@ export async function connectFrames(port: number) {
     socket,
     send: (...parts: Buffer[]) => socket.write(Buffer.concat(parts)),
     isClosed: () => isClosed,
-    /** Whether the server has said that it ends the connection, or has ended it. */
+    /** Returns whether the server has announced the end of the connection, or has ended it. */
     isSentAway: () => isClosed || seen.some(({ type }) => type === types.goAway),
-    /** Whether a stream was answered to its end. */
+    /** Returns whether a stream has been answered completely. */
     isEnded: (id: number) => headersFor(id).some(({ flag }) => flag & flags.endStream),
-    /** Whether a stream was answered with headers that are its end, as gRPC refuses calls. */
+    /** Returns whether a stream was answered with headers only, as gRPC refuses calls. */
     isRefused: (id: number) =>
       headersFor(id).length === 1 && headersFor(id).every(({ flag }) => flag & flags.endStream),
     isReset: (id: number) => seen.some((frame) => frame.id === id && frame.type === types.resetStream),

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type ClientHttp2Stream, connect, constants, type OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectSocket } from 'node:net'
 
-/** A gRPC message as it is sent, by default not compressed and with the length it has. */
+/** Returns the bytes of a gRPC message, by default uncompressed and with its actual length. */
 export function frame(message: Buffer | string, flag = 0, length?: number): Buffer {
   const bytes = Buffer.from(message)
   const prefix = Buffer.from([flag, 0, 0, 0, 0])
@@ -17,7 +17,7 @@ const posted = {
   te: 'trailers',
 }
 
-/** A connection of its own for calls that no proper client makes. */
+/** Opens a separate connection for calls that no valid client makes. */
 export async function connectRaw(port: number) {
   const socket = connectSocket(port, '127.0.0.1')
   const session = connect(`http://127.0.0.1:${port}`, { createConnection: () => socket })
@@ -31,13 +31,13 @@ export async function connectRaw(port: number) {
     session,
     port: socket.localPort,
     open,
-    /** A whole call; what it sends is one write, so that it arrives as one. */
+    /** Sends a whole call in one write, so that it arrives in one piece. */
     call: (message: Buffer, headers?: OutgoingHttpHeaders) => {
       const { stream, answer } = open(headers)
       stream.end(message)
       return answer
     },
-    /** Whatever was sent before has arrived after it. */
+    /** Resolves when everything that was sent before has arrived. */
     ping: () => new Promise((resolve) => session.ping(resolve)),
     /** Cancels a call in the middle of its request, which node:http2 would end first. */
     reset: ({ id }: ClientHttp2Stream) => socket.write(resetOf(id ?? 0)),
@@ -46,31 +46,31 @@ export async function connectRaw(port: number) {
   }
 }
 
-/** A frame after RFC 9113: its length, RST_STREAM, no flags, the stream, the reason. */
+/** Returns a frame of RFC 9113: its length, RST_STREAM, no flags, the stream, the reason. */
 function resetOf(stream: number): Buffer {
   const bytes = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, 0, 0, 0, 0, constants.NGHTTP2_CANCEL])
   bytes.writeUInt32BE(stream, 5)
   return bytes
 }
 
-/** Sends bytes as frames of their own. */
+/** Sends each part in a separate frame. */
 export async function sendApart(stream: ClientHttp2Stream, parts: Iterable<Buffer>): Promise<void> {
   for (const part of parts) await new Promise((resolve) => stream.write(part, resolve))
 }
 
-/** What comes back until the server's end, or until the stream is closed without one. */
+/** Collects the answer until the server ends it, or until the stream is closed without an end. */
 function answerOf(stream: ClientHttp2Stream) {
   const parts: Buffer[] = []
   const answer = {
     headers: {} as Record<string, unknown>,
-    /** Whether the headers were all: gRPC's trailers-only. */
+    /** Whether there were only headers: gRPC's trailers-only. */
     isHeadersOnly: false,
     trailers: {} as Record<string, unknown>,
-    /** Of gRPC, as text. */
+    /** The status of gRPC, as text. */
     status: undefined as unknown,
     details: undefined as string | undefined,
     body: Buffer.alloc(0),
-    /** The message in the body; empty where there is none. */
+    /** The message in the body; empty without a body. */
     text: '',
   }
   stream.on('response', (headers, flags) => {

@@ -16,14 +16,16 @@ afterAll(() => harness.close())
 const bytes = (request: Buffer) => request
 const started = { sagaId: 's', serviceName: 'booking' }
 
-/** HealthCheckRequest and the number in HealthCheckResponse: 1 SERVING, 2 NOT_SERVING. */
+/** Encodes a HealthCheckRequest. The number in HealthCheckResponse is 1 for SERVING, 2 for NOT_SERVING. */
 const healthRequest = (service: string) =>
   service === ''
     ? Buffer.alloc(0)
     : Buffer.concat([Buffer.from([0x0a, service.length]), Buffer.from(service)])
 const servingStatus = (response: Buffer) => response[1]
 
-/** The values of a field of strings or messages, in the bytes of a message whose other fields are numbers. */
+/**
+ * Returns the values of a string or message field in the bytes of a message whose other fields are numbers.
+ */
 function valuesOf(message: Buffer, field: number): Buffer[] {
   const values: Buffer[] = []
   let at = 0
@@ -59,7 +61,7 @@ describe('health', () => {
   })
 })
 
-it('counts what was reported, by operation and what became of it', async () => {
+it('reported events are counted by operation and result', async () => {
   const metadata = { 'x-tenant': 'counted' }
   await harness.grpc.report('SagaStarted', started, { metadata })
   await harness.grpc.report('SagaStarted', started, { metadata })
@@ -90,7 +92,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
       call.write(Buffer.concat([Buffer.from([field * 8 + 2, text.length]), Buffer.from(text)]))
       call.end()
     })
-  /** FileDescriptorResponse of an answer to `file_by_filename` or `file_containing_symbol`. */
+  /** Returns the FileDescriptorResponse for `file_by_filename` or `file_containing_symbol`. */
   const askFiles = async (field: number, text: string) =>
     valuesOf(await ask(field, text), 4).flatMap((response) => valuesOf(response, 1))
   const [byFilename, bySymbol, listServices] = [3, 4, 7]
@@ -100,9 +102,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
   const importsOf = (file: Buffer) => valuesOf(file, 3).map(String)
   const servicesOf = (file: Buffer) =>
     valuesOf(file, 6).map((service) => `${valuesOf(file, 2)[0]}.${valuesOf(service, 1)[0]}`)
-  /**
-   * Services whose files are not among those that were compiled here: the alias, and those of the library.
-   */
+  /** Services whose files were not compiled here: the alias, and those of the library. */
   const methodsOfOthers = {
     'grpc.health.v1.Health': ['Check', 'List', 'Watch'],
     'grpc.reflection.v1.ServerReflection': ['ServerReflectionInfo'],
@@ -137,7 +137,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
     'switchyard.sagas.v1.SagaRecovery': 'switchyard/sagas/v1/saga_recovery.proto',
   }
 
-  /** What a strict client asks of files: as they were compiled, each once, with all that they import. */
+  /** Checks what a strict client requires of files: as compiled, each once, with all imports. */
   function expectLoadable(files: Buffer[]) {
     const names = files.map(nameOf)
     expect(new Set(names).size).toBe(names.length)
@@ -156,7 +156,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
   })
 
   it.each(Object.entries(fileOfService))(
-    'answers %s with its file %s and what it needs',
+    'answers %s with its file %s and its imports',
     async (name, file) => {
       const files = await askFiles(bySymbol, name)
       expectLoadable(files)
@@ -171,11 +171,11 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
     const service = valuesOf(file, 6).find((one) => name.endsWith(`.${valuesOf(one, 1)[0]}`)) as Buffer
     const described = valuesOf(service, 2).map((method) => String(valuesOf(method, 1)[0]))
     expect(described.toSorted()).toEqual(methods.toSorted())
-    // A client can load the file: what it imports comes along.
+    // A client can load the file, because the answer contains its imports.
     expect(files.map(nameOf)).toEqual(expect.arrayContaining(importsOf(file)))
   })
 
-  it('finds every file by its name, and no other', async () => {
+  it('finds every file by its name, and no other file', async () => {
     expect(compiled.map(nameOf)).toEqual(fileNames)
     for (const name of fileNames) {
       const files = await askFiles(byFilename, name)
@@ -187,7 +187,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
 })
 
 describe('stopping', () => {
-  it('tells an open health watch, finishes the calls under way, and does not wait for the watch', async () => {
+  it('updates an open health watch, finishes the current calls, and does not wait for the watch', async () => {
     const service = await startService(harness.databaseUrl)
     const path = '/grpc.health.v1.Health/Watch'
     const seen: (number | undefined)[] = []
@@ -199,7 +199,7 @@ describe('stopping', () => {
     const calls = Array.from({ length: 100 }, (_, index) =>
       service.grpc.report('ActivityRevoked', { activityId: `stopping-${index}` }),
     )
-    // The first answer shows that all of them have been sent.
+    // The first answer shows that all calls have been sent.
     await Promise.any(calls)
     service.health.startDraining()
     const closed = service.lifecycle.close()
@@ -232,20 +232,20 @@ describe('with SAGA_AUTH=token', () => {
 
   const report = (metadata: Record<string, string>) => grpc.report('SagaStarted', started, { metadata })
 
-  it('takes events from holders of the scope, as private-token and as bearer', async () => {
+  it('accepts events from holders of the scope, as private-token and as bearer', async () => {
     expect(await report({ 'private-token': tokens.reporter })).toMatchObject({ isSuccess: true })
     expect(await report({ authorization: `Bearer ${tokens.reporter}` })).toMatchObject({ isSuccess: true })
     expect(await report({ 'private-token': tokens.administrator })).toMatchObject({ isSuccess: true })
   })
 
-  it('is UNAUTHENTICATED without a good token', async () => {
+  it('answers UNAUTHENTICATED without a valid token', async () => {
     await expect(report({})).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
     await expect(report({ 'private-token': tokens.unknown })).rejects.toMatchObject({
       code: status.UNAUTHENTICATED,
     })
   })
 
-  it('is PERMISSION_DENIED without the scope, also for a user who may use the whole API', async () => {
+  it('answers PERMISSION_DENIED without the scope, even for a user who may use the whole API', async () => {
     for (const token of [tokens.reader, tokens.user])
       await expect(report({ 'private-token': token })).rejects.toMatchObject({
         code: status.PERMISSION_DENIED,
@@ -253,13 +253,13 @@ describe('with SAGA_AUTH=token', () => {
       })
   })
 
-  it('asks before it looks at the request', async () => {
+  it('checks the token before the request', async () => {
     await expect(grpc.send('ActivityRevoked', Buffer.from([0xff]))).rejects.toMatchObject({
       code: status.UNAUTHENTICATED,
     })
   })
 
-  it('reads the first of two authorizations alone, which is all that node:http2 shows of them', async () => {
+  it('reads only the first of two authorizations, because node:http2 does not expose the second', async () => {
     const client = await connectFrames(service.grpcPort)
     const good = ['authorization', `Bearer ${tokens.reporter}`] as const
     const bad = ['authorization', `Bearer ${tokens.unknown}`] as const
@@ -272,7 +272,7 @@ describe('with SAGA_AUTH=token', () => {
     client.close()
   })
 
-  it('answers random tokens of an address with RESOURCE_EXHAUSTED after 60 in a minute, and good ones as ever', async () => {
+  it('answers random tokens of an address with RESOURCE_EXHAUSTED after 60 in a minute, and valid ones as before', async () => {
     const limited = await startService(harness.databaseUrl, {
       SAGA_AUTH: 'token',
       RATE_LIMIT_PER_MINUTE: '6000',
@@ -290,7 +290,7 @@ describe('with SAGA_AUTH=token', () => {
     await limited.close()
   })
 
-  it('answers a call without a good token before its message comes', async () => {
+  it('answers a call without a valid token before its message arrives', async () => {
     const client = await connectFrames(service.grpcPort)
     client.send(headersOf(1, callFields('/svc.Sagas.Server.Grpc.Saga/SagaStarted')))
     await waitFor(() => client.isRefused(1))

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const watch = serverStream<Buffer, Buffer>(async function* () {}, logger)
 
-/** Serves the method to a raw caller and to a proper one. */
+/** Serves the method to a raw and to an ordinary client. */
 async function start(call: handleUnaryCall<Buffer, Buffer>) {
   const server = await startServer({ call, watch })
   const raw = await connectRaw(server.port)
@@ -23,7 +23,7 @@ async function start(call: handleUnaryCall<Buffer, Buffer>) {
   return { server, raw, client }
 }
 
-/** Answers with the length of the request, and keeps the requests. */
+/** Returns a method that answers with the length of the request, and records the requests. */
 function measuring() {
   const requests: Buffer[] = []
   const call = unary<Buffer, Buffer>(async (request) => {
@@ -37,7 +37,7 @@ const bytesMax = 4 * 1024 * 1024
 const ok = { status: '0', details: 'OK' }
 
 describe('a message', () => {
-  it('comes whole when each of its bytes, and of its length, has a frame of its own', async () => {
+  it('arrives completely when each of its bytes, and of its length, has a separate frame', async () => {
     const { call, requests } = measuring()
     const { raw } = await start(call)
     const { stream, answer } = raw.open()
@@ -63,7 +63,7 @@ describe('a message', () => {
     expect(requests[0]?.equals(message)).toBe(true)
   })
 
-  it('that is announced as larger is refused before it is sent', async () => {
+  it('that announces a larger size is refused before it is sent', async () => {
     const { call, requests } = measuring()
     const { raw } = await start(call)
     const { stream, answer } = raw.open()
@@ -75,7 +75,7 @@ describe('a message', () => {
     expect(requests).toEqual([])
   })
 
-  it('in gzip reaches the method as it was before', async () => {
+  it('in gzip reaches the method decompressed', async () => {
     const { call, requests } = measuring()
     const { raw } = await start(call)
     const answer = await raw.call(frame(gzipSync('the same'), 1), { 'grpc-encoding': 'gzip' })
@@ -83,7 +83,7 @@ describe('a message', () => {
     expect(requests.map(String)).toEqual(['the same'])
   })
 
-  it('in gzip that is too large once it is unpacked is refused', async () => {
+  it('in gzip that is too large after decompression is refused', async () => {
     const { call, requests } = measuring()
     const { raw } = await start(call)
     const packed = gzipSync(Buffer.alloc(64 * 1024 * 1024))
@@ -93,7 +93,7 @@ describe('a message', () => {
   })
 })
 
-describe('what is not one message', () => {
+describe('a body that is not exactly one message', () => {
   it.each([
     ['no message', [], 'UNIMPLEMENTED', {}],
     ['half a length', [frame('').subarray(0, 3)], 'UNIMPLEMENTED', {}],
@@ -113,7 +113,7 @@ describe('what is not one message', () => {
     expect(await handledOf(server)).toMatchObject({ OK: 1 })
   })
 
-  it('answers a call that is not of gRPC with 415', async () => {
+  it('a call that is not gRPC is answered with 415', async () => {
     const { call, requests } = measuring()
     const { raw } = await start(call)
     const answer = await raw.call(frame('a'), { 'content-type': 'application/json' })
@@ -131,7 +131,7 @@ describe('what is not one message', () => {
 })
 
 describe('metadata', () => {
-  it('reaches the method, be it text, repeated or binary', async () => {
+  it('reaches the method as text, repeated and binary', async () => {
     const seen: Metadata[] = []
     const { raw } = await start(
       unary(async (request, { metadata }) => {
@@ -174,7 +174,7 @@ it('a method sees the host and the port of its caller', async () => {
   expect((await raw.call(frame(''))).text).toBe(`127.0.0.1:${raw.port}`)
 })
 
-it('a method that throws in place of an answer fails its call alone, and says no more', async () => {
+it('a method that throws fails only its own call, and reveals nothing', async () => {
   const { client, server } = await start(({ request }, answer) => {
     const { message } = request as unknown as AdmittedMessage<Buffer>
     if (String(message) === 'bad') throw new Error('secret of the inside')

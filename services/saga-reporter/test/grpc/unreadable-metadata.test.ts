@@ -36,12 +36,12 @@ describe('metadata beyond printable ASCII', () => {
     },
   )
 
-  it('is refused as one of several tags', async () => {
+  it('is refused in one of several tags', async () => {
     const answer = await report('tagged', { 'x-tag': ['a=1', 'b=é'] })
     expect(answer.details).toBe('x-tag must be printable ASCII')
   })
 
-  it('is refused as bytes, which are not read', async () => {
+  it('is refused in binary keys, which are not read', async () => {
     const answer = await report('bytes', { 'x-tag-bin': Buffer.from('b=é').toString('base64') })
     expect(answer).toMatchObject({
       status: String(status.INVALID_ARGUMENT),
@@ -49,11 +49,11 @@ describe('metadata beyond printable ASCII', () => {
     })
   })
 
-  it('does not keep a call from being taken where nobody reads it', async () => {
+  it('does not matter under a key that is not read', async () => {
     expect(await report('other', { 'x-customer': 'é' })).toMatchObject({ status: String(status.OK) })
   })
 
-  it('is refused of its own call alone, among calls that come together', async () => {
+  it('is refused only for its own call, among parallel calls', async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
         report(`together-${index}`, { 'x-tenant': index % 3 === 0 ? 'é' : 'together' }),

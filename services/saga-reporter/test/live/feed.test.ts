@@ -36,7 +36,7 @@ afterEach(() => {
   for (const follower of followers.splice(0)) follower.abort()
 })
 
-/** Collects what a follower is given. */
+/** Collects the entries that a follower receives. */
 async function startFollower(after: number | null = null, tenant = 'default') {
   const ending = new AbortController()
   followers.push(ending)
@@ -67,7 +67,7 @@ async function startFollower(after: number | null = null, tenant = 'default') {
 
 const ascending = (numbers: number[]) => [...numbers].sort((a, b) => a - b)
 
-it('gives what becomes visible out of order in order, and nothing twice', async () => {
+it('delivers entries that become visible out of order in order, and none twice', async () => {
   const follower = await startFollower()
   const slow = await database.pool.connect()
   await slow.query('BEGIN')
@@ -83,7 +83,7 @@ it('gives what becomes visible out of order in order, and nothing twice', async 
   expect(follower.positions()).toEqual([first, second, third])
 })
 
-it('passes over what was undone, without waiting for other transactions that are open', async () => {
+it('skips rolled-back entries without waiting for other open transactions', async () => {
   const follower = await startFollower()
   const unrelated = await database.pool.connect()
   await unrelated.query('BEGIN')
@@ -112,7 +112,7 @@ it('finds an entry whose writer had a clock that was days behind', async () => {
   expect(follower.positions()).toEqual([before, late, next])
 })
 
-it('includes what was under way when it began', async () => {
+it('includes entries of transactions that were open when it began', async () => {
   const slow = await database.pool.connect()
   await slow.query('BEGIN')
   const position = await appendEntry(slow)
@@ -125,13 +125,13 @@ it('includes what was under way when it began', async () => {
   expect(follower.positions()).toEqual([position])
 })
 
-it('says that a position is beyond the end of the log', async () => {
+it('reports that a position is beyond the end of the log', async () => {
   const last = await appendEntry(database.pool)
   const follower = await startFollower(last + 1000)
   expect(follower.first).toMatchObject({ reset: true, sequence: last })
 })
 
-it('lets one that lags behind read the log, and joins it to the end without loss or repetition', async () => {
+it('lets a lagging follower read the log, and joins it to the end without loss or repetition', async () => {
   const begin = await readLastPosition(database)
   const ids = Array.from({ length: 3000 }, (_, n) => `s${n}`)
   const old = await appendEntries(database, ids)
@@ -142,7 +142,7 @@ it('lets one that lags behind read the log, and joins it to the end without loss
   expect(follower.positions()).toEqual(ascending([...old, ...recent]))
 })
 
-it('reads on after the database was unreachable', async () => {
+it('continues after the database was unreachable', async () => {
   const follower = await startFollower()
   await database.pool.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test' AND pid <> pg_backend_pid() AND datname = current_database()",
@@ -154,7 +154,7 @@ it('reads on after the database was unreachable', async () => {
 
 const connectWriter = () => database.pool.connect()
 
-/** What one of several writers does next. */
+/** The next action of one of several writers. */
 interface Step {
   writer: number
   action: 'append' | 'commit' | 'undo' | 'wake'
@@ -164,7 +164,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   action: fc.constantFrom('append', 'append', 'append', 'commit', 'undo', 'wake'),
 })
 
-/** Writers with a transaction each, which commit and undo in any order. */
+/** Writers with a transaction each, which commit and roll back in any order. */
 class Writers {
   readonly committed: number[] = []
   readonly #open: { client: Awaited<ReturnType<typeof connectWriter>>; positions: number[] }[] = []
@@ -203,7 +203,7 @@ class Writers {
   }
 }
 
-it('gives each committed entry exactly once and in order, however writers overlap', async () => {
+it('delivers each committed entry exactly once and in order, however writers overlap', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       const follower = await startFollower()

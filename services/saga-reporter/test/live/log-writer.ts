@@ -8,7 +8,7 @@ export interface NewEntry {
   receivedAt?: Date
 }
 
-/** Appends an entry as a writer of the log does, in the transaction that is open; returns its position. */
+/** Appends an entry in the open transaction, as a writer of the log does, and returns its position. */
 export async function appendEntry(
   client: Pick<Database['pool'], 'query'>,
   given: NewEntry = {},
@@ -22,7 +22,7 @@ export async function appendEntry(
   return Number(rows[0]?.id)
 }
 
-/** Many entries of one transaction, one for each id of a saga. */
+/** Appends many entries in one transaction, one for each saga id. */
 export async function appendEntries({ pool }: Pooled, sagaIds: string[]): Promise<number[]> {
   const { rows } = await pool.query<{ id: string }>(
     `INSERT INTO saga_events (tenant, operation, saga_id, content_key, result, request)
@@ -33,7 +33,7 @@ export async function appendEntries({ pool }: Pooled, sagaIds: string[]): Promis
   return rows.map(({ id }) => Number(id))
 }
 
-/** The row that is derived from a saga's events. */
+/** Adds the row that is derived from a saga's events. */
 export const addSagaRow = ({ pool }: Pooled, id: string, service: string, status: string) =>
   pool.query(
     `INSERT INTO sagas (tenant, id, service_name, status, first_seen_at, last_event_at)

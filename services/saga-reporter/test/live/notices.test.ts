@@ -38,7 +38,7 @@ it('receives notices once Redis lets it subscribe', async () => {
   notices.close()
 })
 
-it('says why Redis refuses a notice, and reports an outage after that', async () => {
+it('logs why Redis refuses a notice, and then reports an outage', async () => {
   const lines: { msg: string; err?: { message: string } }[] = []
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
   let received = 0

@@ -73,7 +73,7 @@ interface SagaInRest {
   [name: string]: unknown
 }
 
-/** A message with the names and the times of the REST API. */
+/** Returns a message with the names and the times of the REST API. */
 const asInRest = (message: object | undefined) =>
   Object.fromEntries(
     Object.entries(JSON.parse(JSON.stringify(message))).map(([name, value]) => [
@@ -82,12 +82,12 @@ const asInRest = (message: object | undefined) =>
     ]),
   )
 
-/** A message has no nulls: what nothing has told is unset. */
+/** Removes nulls, because a message leaves unknown fields unset. */
 const withoutNulls = (row: object) =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
 
 describe('reading', () => {
-  it('shows a saga with its activities in their order', async () => {
+  it('returns a saga with its activities in order', async () => {
     await start('q1')
     await harness.grpc.report('ActivityExecuteStarted', {
       sagaId: 'q1',
@@ -108,7 +108,7 @@ describe('reading', () => {
     expect(activities[1]?.parameter).toMatchObject({ head: Buffer.from('{"room":7}'), size: 10 })
   })
 
-  it('tells of a saga and its activities what the REST API tells', async () => {
+  it('returns the same fields of a saga and its activities as the REST API', async () => {
     const about = { activityId: 'whole-1', sagaId: 'whole' }
     await reportAll(harness.grpc, [
       ['SagaStarted', { sagaId: 'whole', serviceName: 'booking' }],
@@ -137,7 +137,7 @@ describe('reading', () => {
     const headers = { 'PRIVATE-TOKEN': tokens.reader }
     const { activities, ...rest } = (await (await fetch(sagaUrl, { headers })).json()) as SagaInRest
     const message = await getSaga('whole')
-    // Deployments are told of over HTTP alone.
+    // Deployments are only available over HTTP.
     const { notes, events_url, resolution, deployments, children, children_counts, ...facts } = rest
     expect([deployments, children, children_counts]).toEqual([[], [], {}])
     expect(asInRest(message.saga)).toMatchObject({
@@ -167,7 +167,7 @@ describe('reading', () => {
     expect((await listSagas({ serviceName: 'paging', status: 'Ended' })).sagas).toEqual([])
   })
 
-  it('needs a token that may read, also where anybody may report', async () => {
+  it('needs a token that may read, even where everybody may report', async () => {
     expect(await codeOf(getSaga('q1', null))).toBe(status.UNAUTHENTICATED)
     expect(await codeOf(getSaga('q1', tokens.unknown))).toBe(status.UNAUTHENTICATED)
     expect(await codeOf(getSaga('q1', tokens.reporter))).toBe(status.PERMISSION_DENIED)
@@ -175,7 +175,7 @@ describe('reading', () => {
     expect(await codeOf(getSaga('q1', tokens.administrator))).toBe(status.OK)
   })
 
-  it('refuses what it cannot read', async () => {
+  it('refuses invalid requests', async () => {
     expect(await codeOf(getSaga('missing'))).toBe(status.NOT_FOUND)
     expect(await codeOf(getSaga('nul\0'))).toBe(status.INVALID_ARGUMENT)
     expect(await codeOf(getSaga('q1', tokens.reader, 'bad'))).toBe(status.INVALID_ARGUMENT)
@@ -227,7 +227,7 @@ function watch(given: WatchOptions = {}, token: string | null = tokens.reader, f
 }
 
 describe('watching', () => {
-  it('tells what is reported, and goes on after a sequence with each event exactly once', async () => {
+  it('delivers reported events, and continues after a sequence with each event exactly once', async () => {
     const first = watch()
     await first.begun()
     await start('w0')
@@ -247,7 +247,7 @@ describe('watching', () => {
     expect(second.events().map(({ sagaId }) => sagaId)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => `w${n}`))
   })
 
-  it('narrows to what is asked for', async () => {
+  it('filters events', async () => {
     const byService = watch({ serviceName: 'narrow' })
     const byOperation = watch({ operations: ['SagaEnded'], statuses: ['Ended'] })
     await Promise.all([byService.begun(), byOperation.begun()])
@@ -259,7 +259,7 @@ describe('watching', () => {
     expect(byOperation.events()[0]).toMatchObject({ sagaId: 'n2', operation: 'SagaEnded' })
   })
 
-  it('refuses who may not read, and what makes no sense', async () => {
+  it('refuses callers who may not read, and invalid requests', async () => {
     const codes = await Promise.all(
       [
         watch({}, null),
@@ -292,7 +292,7 @@ describe('watching', () => {
     expect(other.hasEnded()).toBe(false)
   })
 
-  it('says when the sequence is beyond the end of the log', async () => {
+  it('reports a sequence beyond the end of the log', async () => {
     const lost = watch({ afterSequence: 9_000_000_000 })
     await lost.begun()
     expect(lost.messages[0]).toMatchObject({ reset: true })
@@ -300,7 +300,7 @@ describe('watching', () => {
     await waitFor(() => lost.events().length === 1)
   })
 
-  it('keeps little for one that does not read, cuts it off, and lets it go on', async () => {
+  it('buffers little for a client that does not read, disconnects it, and lets it continue', async () => {
     const strict = await startService(harness.databaseUrl, { SAGA_STREAM_STALL_MS_MAX: '500' })
     try {
       const from = connectTo(strict.grpcPort)

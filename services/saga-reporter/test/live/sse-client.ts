@@ -6,7 +6,7 @@ export interface ServerEvent {
   data: unknown
 }
 
-/** A client of a stream of server-sent events, which takes only the position of a `ping`. */
+/** Opens a client of server-sent events, which uses only the position of a `ping`. */
 export async function openStream(url: string, headers: Record<string, string> = {}) {
   const leaving = new AbortController()
   const response = await fetch(url, { headers, signal: leaving.signal })
@@ -28,7 +28,7 @@ export async function openStream(url: string, headers: Record<string, string> = 
   return {
     response,
     events,
-    /** Sequences of the events that came, in the order in which they came. */
+    /** Returns the sequences of the received events, in the order of their arrival. */
     sequences: () => events.filter(({ event }) => event === 'message').map(({ id }) => Number(id)),
     lastEventId: () => lastEventId,
     hasEnded: () => ended,

@@ -52,7 +52,7 @@ const gaugeOf = async ({ metrics }: typeof harness) => {
   return gauge?.values.find(({ labels }) => labels.kind === 'sse')?.value
 }
 
-describe('who may follow', () => {
+describe('access to the stream', () => {
   it.each([
     ['nobody', {}, 401],
     ['an unknown token', { 'PRIVATE-TOKEN': 'glpat-unknown' }, 401],
@@ -60,7 +60,7 @@ describe('who may follow', () => {
     expect((await stream('', headers)).response.status).toBe(status)
   })
 
-  it('not a reporter or a user, but a reader and an administrator', async () => {
+  it('is refused to reporters and users, and granted to readers and administrators', async () => {
     const statusOf = async (token: string) => (await stream('', { 'PRIVATE-TOKEN': token })).response.status
     expect(await statusOf(tokens.reporter)).toBe(403)
     expect(await statusOf(tokens.user)).toBe(403)
@@ -68,7 +68,7 @@ describe('who may follow', () => {
     expect(await statusOf(tokens.reader)).toBe(200)
   })
 
-  it('the session of a browser, until it ends', async () => {
+  it('is granted to the session of a browser, until it ends', async () => {
     const { database } = harness
     const { token } = await createToken(database, await createUser(database), { scopes: ['read_sagas'] })
     const client = await stream('', { Cookie: await createSession(database, token) })
@@ -91,7 +91,7 @@ describe('who may follow', () => {
     expect(await response.json()).toMatchObject({ error })
   })
 
-  it('HEAD is answered without opening a stream', async () => {
+  it('with HEAD is answered without opening a stream', async () => {
     const response = await fetch(address(), { method: 'HEAD', headers: reader() })
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
@@ -99,7 +99,7 @@ describe('who may follow', () => {
 })
 
 describe('a stream', () => {
-  it('tells what is reported, as it is reported', async () => {
+  it('delivers events as they are reported', async () => {
     const client = await stream()
     expect(Object.fromEntries(client.response.headers)).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -119,7 +119,7 @@ describe('a stream', () => {
     expect(client.events[0]).toMatchObject({ data: { seq: client.sequences()[0] } })
   })
 
-  it('narrows to a tenant, a service, a saga, statuses and operations', async () => {
+  it('is filtered by tenant, service, saga, statuses and operations', async () => {
     const { database } = harness
     await addSagaRow(database, 'f1', 'shipping', 'Started')
     await addSagaRow(database, 'f2', 'shipping', 'Error')
@@ -152,7 +152,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('goes on after the last event that was had, on any replica, with each event exactly once', async () => {
+  it('continues after the last received event, on any replica, with each event exactly once', async () => {
     const first = await stream()
     await start('resume-0')
     await first.waitForEvents(1)
@@ -169,14 +169,14 @@ describe('a stream', () => {
     }
   })
 
-  it('lets the header win over the address a client first came with', async () => {
+  it('prefers the header to the position in the query', async () => {
     const [one, two] = [await appendEntry(harness.database.pool), await appendEntry(harness.database.pool)]
     const client = await stream(`?last_event_id=${one - 1}`, { ...reader(), 'Last-Event-ID': String(one) })
     await client.waitForEvents(1)
     expect(client.sequences()).toEqual([two])
   })
 
-  it('begins anew when its position is beyond the end of the log', async () => {
+  it('restarts when its position is beyond the end of the log', async () => {
     const client = await stream('?last_event_id=9000000000')
     await client.waitForEvents(1)
     expect(client.events[0]).toMatchObject({ event: 'reset' })
@@ -196,7 +196,7 @@ describe('a stream', () => {
     )
     const revokedMs = Date.now()
     await waitFor(client.hasEnded)
-    // A second by its rules, and one for a busy machine.
+    // A second by design, and another one for a busy machine.
     expect(Date.now() - revokedMs).toBeLessThan(2000)
     expect(client.events.at(-1)).toMatchObject({ event: 'close', data: { message: '401 Unauthorized' } })
     expect(other.hasEnded()).toBe(false)
@@ -225,7 +225,7 @@ describe('a stream', () => {
 })
 
 describe('replicas', () => {
-  it('tell what another has taken, at once with Redis and within seconds without', async () => {
+  it('receive the events of others, at once with Redis and within seconds without it', async () => {
     const client = await stream('', reader(), replica.baseUrl)
     await start('with-redis')
     await client.waitForEvents(1)
@@ -242,8 +242,8 @@ describe('replicas', () => {
   })
 })
 
-describe('bounds', () => {
-  it('more clients than allowed are refused with 503, and one that leaves makes room', async () => {
+describe('limits', () => {
+  it('more clients than allowed are refused with 503, and a client that disconnects makes room', async () => {
     const small = await startService(harness.databaseUrl, {
       SAGA_STREAMS_MAX: '2',
       SAGA_STREAMS_PER_TOKEN_MAX: '3',
@@ -260,7 +260,7 @@ describe('bounds', () => {
     }
   })
 
-  it('one token, or one address, takes no more than its share, is refused with 429, and leaves room for others', async () => {
+  it('one token, or one address, is refused with 429 beyond its share, which leaves room for others', async () => {
     const small = await startService(harness.databaseUrl, {
       SAGA_STREAMS_MAX: '10',
       SAGA_STREAMS_PER_TOKEN_MAX: '2',
@@ -288,7 +288,7 @@ describe('bounds', () => {
     }
   })
 
-  it('a client that does not read is cut off, and others do not wait for it', async () => {
+  it('a client that does not read is disconnected, and others do not wait for it', async () => {
     const small = await startService(harness.databaseUrl, { SAGA_STREAM_STALL_MS_MAX: '500' })
     try {
       const before = await appendEntry(harness.database.pool)
@@ -315,7 +315,7 @@ describe('bounds', () => {
 })
 
 describe('stopping', () => {
-  it('ends open streams properly, and does not wait for them', async () => {
+  it('ends open streams cleanly, and does not wait for them', async () => {
     const stopping = await startService(harness.databaseUrl, { SHUTDOWN_TIMEOUT_MS: '10000' })
     const client = await stream('', reader(), stopping.baseUrl)
     const beginMs = Date.now()

@@ -56,7 +56,7 @@ async function expectCompleteLog(tenant: string, events: [Operation, Fields][], 
   expect(log.map(({ seq }) => seq)).toEqual(log.map(({ seq }) => seq).toSorted((one, next) => one - next))
 }
 
-it('the log of a saga holds the events that came before their activity named its saga', async () => {
+it('the log of a saga contains the events that arrived before their activity named its saga', async () => {
   const events: [Operation, Fields][] = [
     ['ActivityEnded', { sagaId: 's', activityId: 'a1' }],
     ['ActivityExecuteAborted', { activityId: 'a2', errors: 'no stock' }],
@@ -69,7 +69,7 @@ it('the log of a saga holds the events that came before their activity named its
   await expectCompleteLog('seven', events, 20)
 })
 
-it('the log of a saga is complete and in order, whatever the order in which its events come', async () => {
+it('the log of a saga is complete and in order, in whatever order its events arrive', async () => {
   let run = 0
   await fc.assert(
     fc.asyncProperty(

@@ -52,13 +52,13 @@ describe('GET /sagas/:id/events', () => {
     return { events: (await response.json()) as Event[], headers: response.headers }
   }
 
-  it('links the trace of an event to the page where this installation shows traces', async () => {
+  it("links an event to its trace in the installation's trace viewer", async () => {
     const { events } = await read(`${saga}/events`)
     expect(events.at(-1)).toMatchObject({ trace_url: `https://tempo.example.com/trace/${traceId}` })
     expect(events[0]).toMatchObject({ trace_parent: null, trace_url: null })
   })
 
-  it('shows the log in its order, requests without the bytes of their payloads', async () => {
+  it('shows the log in order, with requests that omit the bytes of payloads', async () => {
     const { events, headers } = await read(`${saga}/events`)
     expect(events.map(({ operation }) => operation)).toEqual([
       'SagaStarted',
@@ -91,7 +91,7 @@ describe('GET /sagas/:id/events', () => {
     expect(events[6]).toMatchObject({ event_id: 'the-end', activity_id: null })
   })
 
-  it('comes in pages by position', async () => {
+  it('is paged by position', async () => {
     const { events: all } = await read(`${saga}/events`)
     const found: Event[] = []
     for (let url: string | null = `${saga}/events?per_page=3`; url !== null; ) {
@@ -117,7 +117,7 @@ describe('GET /sagas/:id/activities/:activity_id/payloads/:kind', () => {
   const payload = (activity: string, kind: string, headers?: Record<string, string>) =>
     get(`${saga}/activities/${encodeURIComponent(activity)}/payloads/${kind}`, headers)
 
-  it('gives the bytes as they were reported', async () => {
+  it('returns the bytes as reported', async () => {
     const response = await payload('a/1', 'parameter')
     expect(response.status).toBe(200)
     expect(await response.text()).toBe(json)
@@ -129,7 +129,7 @@ describe('GET /sagas/:id/activities/:activity_id/payloads/:kind', () => {
     expect(binary.headers.get('Content-Type')).toBe('application/octet-stream')
   })
 
-  it('is never a page to a browser, whatever was reported', async () => {
+  it('is never displayed as a page by a browser, whatever was reported', async () => {
     const response = await payload('a/1', 'result')
     expect(await response.text()).toBe(html)
     expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
@@ -140,13 +140,13 @@ describe('GET /sagas/:id/activities/:activity_id/payloads/:kind', () => {
     )
   })
 
-  it('is known by its digest', async () => {
+  it('has its digest as ETag', async () => {
     const etag = `"${createHash('sha256').update(html).digest('hex')}"`
     expect((await payload('a/1', 'result')).headers.get('ETag')).toBe(etag)
     expect((await payload('a/1', 'result', { 'If-None-Match': etag })).status).toBe(304)
   })
 
-  it('says when there is only the head of it, or nothing', async () => {
+  it('shows when only its head, or nothing, is stored', async () => {
     const whole = { resultSize: 900, resultSha256: Buffer.alloc(32, 7) }
     const where = { tenant_id: { tenant: 'default', id: 'a/2' } }
     const { sagaActivity } = harness.database.prisma
@@ -164,7 +164,7 @@ describe('GET /sagas/:id/activities/:activity_id/payloads/:kind', () => {
     expect(await nothing.json()).toMatchObject({ reason: 'not stored: too large', size: 900 })
   })
 
-  it('answers 404 for what is not there and 400 for what cannot be', async () => {
+  it('answers 404 for missing payloads and 400 for impossible ones', async () => {
     expect((await payload('a/3', 'parameter')).status).toBe(404)
     expect((await get('/other/activities/a%2F1/payloads/parameter')).status).toBe(404)
     const response = await payload('a/1', 'errors')
@@ -174,7 +174,7 @@ describe('GET /sagas/:id/activities/:activity_id/payloads/:kind', () => {
 })
 
 describe('GET /sagas/parked_activities', () => {
-  it('lists activities whose saga nobody has named, the newest first, in pages', async () => {
+  it('lists activities without a known saga, newest first, in pages', async () => {
     const response = await get('/parked_activities?per_page=1')
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject([{ activity_id: 'nobodys-2', status: 'Revoked' }])

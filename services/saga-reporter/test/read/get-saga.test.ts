@@ -52,7 +52,7 @@ const sha256 = (content: string | Buffer) => createHash('sha256').update(content
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 describe('GET /sagas/:id with more than 1,000 activities', () => {
-  /** As many activities, of which every third has no order. */
+  /** Creates a saga with that many activities, of which every third has no order. */
   async function createWide(id: string, count: number): Promise<string[]> {
     await createSagas(harness.database, [{ id, firstSeenAt: new Date(0) }])
     const { rows } = await harness.database.pool.query<{ id: string }>(
@@ -70,7 +70,7 @@ describe('GET /sagas/:id with more than 1,000 activities', () => {
     next_activities_cursor: string | null
   }
 
-  it('has the rest in further pages, each activity once', async () => {
+  it('has the rest on further pages, each activity once', async () => {
     const expected = await createWide('wide', 2_001)
     const found: string[] = []
     const sizes: number[] = []
@@ -85,14 +85,14 @@ describe('GET /sagas/:id with more than 1,000 activities', () => {
     expect(found).toEqual(expected)
   })
 
-  it('says that all were shown where they fill one page', async () => {
+  it('shows that there are no more when they fill one page', async () => {
     await createWide('full', 1_000)
     const page = (await (await get('/sagas/full')).json()) as Wide
     expect(page.activities).toHaveLength(1_000)
     expect(page.next_activities_cursor).toBeNull()
   })
 
-  it('refuses what is no cursor of activities', async () => {
+  it('refuses an invalid cursor of activities', async () => {
     const written = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
     for (const cursor of [
       'x',
@@ -111,7 +111,7 @@ describe('GET /sagas/:id with more than 1,000 activities', () => {
 describe('GET /sagas/:id', () => {
   const path = `/sagas/${encodeURIComponent('order/1 ü')}`
 
-  it('shows a saga with its activities in their order', async () => {
+  it('shows a saga with its activities in order', async () => {
     const response = await get(path)
     expect(response.status).toBe(200)
     const saga = (await response.json()) as { activities: unknown[] }
@@ -198,7 +198,7 @@ describe('GET /sagas/:id', () => {
     })
   })
 
-  it('shows the newest deployments that name the saga, and no more of them than readers may know', async () => {
+  it('shows the newest deployments that name the saga, with only the fields that readers may see', async () => {
     const project = await createProject(harness.database, await createUser(harness.database))
     const where = { projectId: project.id, name: 'production', slug: 'production', tier: 'production' }
     const { id: environmentId } = await harness.database.prisma.environment.create({ data: where })
@@ -229,7 +229,7 @@ describe('GET /sagas/:id', () => {
     expect(await (await get('/sagas/ship-3')).json()).toMatchObject({ deployments: [] })
   })
 
-  it('answers 404 for an unknown saga, also for one of another tenant', async () => {
+  it('answers 404 for an unknown saga, and for one of another tenant', async () => {
     for (const unknown of ['/sagas/none', '/sagas/theirs', `${path}?tenant=acme`]) {
       const response = await get(unknown)
       expect(response.status).toBe(404)
@@ -241,7 +241,7 @@ describe('GET /sagas/:id', () => {
     expect((await get('/sagas/theirs?tenant=acme')).status).toBe(200)
   })
 
-  it('answers 400 for an id that nothing can have', async () => {
+  it('answers 400 for an impossible id', async () => {
     const response = await get('/sagas/a%00b')
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: 'id is invalid' })
@@ -258,17 +258,17 @@ describe.each([
   '/sagas/failure_history',
   '/sagas/export',
 ])('who may read %s', (path) => {
-  it('is an administrator, or whoever has the scope', async () => {
+  it('is readable for administrators, and for tokens with the scope', async () => {
     expect((await get(path, 'administrator')).status).toBe(200)
     expect((await get(path, 'reader')).status).toBe(200)
   })
 
-  it('is nobody without a good token', async () => {
+  it('is not readable without a valid token', async () => {
     expect((await get(path, null)).status).toBe(401)
     expect((await get(path, 'unknown')).status).toBe(401)
   })
 
-  it('is no other user', async () => {
+  it('is not readable for other users', async () => {
     expect((await get(path, 'user')).status).toBe(403)
     expect((await get(path, 'reporter')).status).toBe(403)
   })

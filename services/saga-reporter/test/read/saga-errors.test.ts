@@ -30,7 +30,7 @@ const kept = () =>
   ask(`SELECT tenant, activity_id AS id, saga_id AS "sagaId", first_seen_at AS "firstSeenAt", text, folded, fingerprint
     FROM saga_errors ORDER BY tenant, activity_id`)
 
-/** What the errors of activities with a saga come to, read from the rows of both. */
+/** Returns the errors of activities with a saga, read from the rows of both. */
 const derived = () =>
   ask(`SELECT a.tenant, a.id, a.saga_id AS "sagaId", s.first_seen_at AS "firstSeenAt", given.text,
       lower(given.text) AS folded, a.error_fingerprint AS fingerprint
@@ -39,7 +39,7 @@ const derived = () =>
     WHERE a.execute_errors IS NOT NULL OR a.compensate_errors IS NOT NULL
     ORDER BY a.tenant, a.id`)
 
-it('keeps the errors of each activity once, as they are last, after any history over two reporters', async () => {
+it('contains the latest errors of each activity once, after any history over two reporters', async () => {
   const tenants = ['t1', 't2', 't3', 't4', 'default']
   for (const tenant of tenants) {
     await Promise.all(
@@ -55,7 +55,7 @@ it('keeps the errors of each activity once, as they are last, after any history 
   expect(rows).toEqual(await derived())
 })
 
-it('keeps the errors of a parked activity from when its saga is named', async () => {
+it('contains the errors of a parked activity once its saga is named', async () => {
   const tenant = { metadata: { 'x-tenant': 'parked' } }
   const errorsOf = async () => (await kept()).filter((row) => row.tenant === 'parked')
   await harness.grpc.report('ActivityExecuteAborted', { activityId: 'early', errors: 'No Stock' }, tenant)

@@ -18,7 +18,7 @@ const parentOf = async (sagaId: string) => (await api.json(`sagas/${sagaId}`)).p
 const named = (parent: string) => ({ metadata: { 'x-parent-saga-id': parent } })
 
 describe('the parent of a saga', () => {
-  it('is named by a single call, a batch, HTTP and the Node client, and is shown both ways', async () => {
+  it('is named by a single call, a batch, HTTP and the Node client, and is shown in both directions', async () => {
     const { grpc, grpcPort } = harness
     await grpc.report('SagaStarted', { sagaId: 'root', serviceName: 'booking' })
     await grpc.report('SagaStarted', { sagaId: 'by-call', serviceName: 'booking' }, named('root'))
@@ -71,7 +71,7 @@ describe('the parent of a saga', () => {
     await grpc.report('ActivityExecuteStarted', activity, named('first'))
     await grpc.report('ActivityEnded', { activityId: 'late-a' }, named('second'))
     expect(await parentOf('late')).toBe('first')
-    // Nobody knows the saga of this activity yet, so the event says nothing about a saga.
+    // The saga of this activity is still unknown, so the event says nothing about a saga.
     await grpc.report('ActivityRevoked', { activityId: 'early' }, named('lost'))
     await grpc.report('ActivityExecuteStarted', { sagaId: 'adopting', activityId: 'early' }, named('kept'))
     expect(await parentOf('adopting')).toBe('kept')
@@ -83,7 +83,7 @@ describe('the parent of a saga', () => {
     expect(await parentOf('no-parent')).toBeNull()
   })
 
-  it('is of the same tenant', async () => {
+  it('belongs to the same tenant', async () => {
     await harness.grpc.report(
       'SagaStarted',
       { sagaId: 'theirs', serviceName: 'booking' },
@@ -104,7 +104,7 @@ describe('the parent of a saga', () => {
     expect((await api.send('GET', 'sagas/bad')).status).toBe(404)
   })
 
-  it('refuses only its own event of a batch', async () => {
+  it('is refused only for its own event of a batch', async () => {
     const events = ['x'.repeat(129), 'bad\u0007', 'self', 'fine'].map((parentSagaId, index) => ({
       sagaStarted: { sagaId: parentSagaId === 'self' ? 'self' : `in-batch-${index}`, serviceName: 'booking' },
       parentSagaId,
@@ -137,7 +137,7 @@ it('shows 100 of many children, and counts all', async () => {
   await harness.database.pool.query("DELETE FROM sagas WHERE tenant = 'large'")
 })
 
-it('parents follow from the log', async () => {
+it('parents are derived from the log', async () => {
   const { code, lines } = await runRebuild(harness.serviceUrl, '--verify')
   expect([code, lines.at(-1)]).toEqual([0, expect.stringMatching(/; 0 differences, 0 repaired$/)])
   await harness.database.pool.query("UPDATE sagas SET parent_saga_id = NULL WHERE id = 'by-call'")

@@ -2,7 +2,7 @@ import { bundled } from '@switchyard/testing'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 
-/** Runs the command without a database: a command line is read before anything else. */
+/** Runs the command without a database, because it reads its arguments first. */
 const run = async (argument: string) => {
   const command = [await bundled('services/saga-reporter', 'rebuild'), argument]
   return execa(process.execPath, command, { env: { DATABASE_URL: '' }, reject: false })

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const rebuild = (...options: string[]) => runRebuild(harness.serviceUrl, ...options)
 
-/** Histories at random, over two reporters at once. */
+/** Reports random histories through two reporters at once. */
 async function report(count: number, tenant: string): Promise<void> {
   await Promise.all(
     randomCalls(count).map(([operation, fields], index) =>
@@ -38,7 +38,7 @@ async function report(count: number, tenant: string): Promise<void> {
   )
 }
 
-it('finds nothing to do after any history', async () => {
+it('finds no difference after any history', async () => {
   await report(150, 't1')
   await report(150, 't2')
   await harness.grpc.report('ActivityEnded', { activityId: 'parked' })
@@ -62,7 +62,7 @@ it('finds nothing to do after any history', async () => {
   expect(code).toBe(0)
 })
 
-it('tells every row that differs, and repairs it', async () => {
+it('reports every differing row, and repairs it', async () => {
   await harness.grpc.report('SagaStarted', { sagaId: 's', serviceName: 'booking' })
   await harness.grpc.report('ActivityExecuteStarted', {
     sagaId: 's',
@@ -95,13 +95,13 @@ it('tells every row that differs, and repairs it', async () => {
   expect(repaired.lines.at(-1)).toMatch(/; 4 differences, 4 repaired$/)
   expect(repaired.code).toBe(0)
   expect((await rebuild('--verify')).lines).toHaveLength(1)
-  // Reporters go on with the repaired rows.
+  // Reporters continue with the repaired rows.
   const answer = await harness.grpc.report('ActivityCompensated', { activityId: 'a' })
   expect(answer).toMatchObject({ isSuccess: true, message: 'recorded' })
   expect((await rebuild('--verify')).code).toBe(0)
 })
 
-it('leaves out what retention removed, and tells rows without events without deleting them', async () => {
+it('skips sagas that retention removed, and reports rows without events without deleting them', async () => {
   await harness.grpc.report('SagaStarted', { sagaId: 'gone', serviceName: 'booking' })
   await harness.grpc.report('ActivityRevoked', { activityId: 'gone-parked' })
   const { pool, prisma } = harness.database
@@ -117,7 +117,7 @@ it('leaves out what retention removed, and tells rows without events without del
   expect(await prisma.saga.count({ where: { id: 'stray' } })).toBe(1)
 })
 
-it('is right while events are reported', async () => {
+it('is correct while events are reported', async () => {
   const reporting = Promise.all(['t1', 't2', 't3'].map((tenant) => report(200, tenant)))
   const runs = await Promise.all([rebuild('--verify'), rebuild()])
   await reporting

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { bundled, programEnvironment } from '@switchyard/testing'
 
-/** Runs `saga:rebuild` as it is shipped. */
+/** Runs `saga:rebuild` in its shipped form. */
 export async function runRebuild(
   databaseUrl: string,
   ...options: string[]

@@ -83,7 +83,7 @@ async function startSaga(id: string) {
 }
 
 describe('a claim', () => {
-  it('gives the saga with what is needed to finish it, and to one only', async () => {
+  it('returns the saga with the data that is needed to finish it, to only one claimer', async () => {
     const id = await startSaga('a')
     const parameterData = Buffer.from('{"seat":"12A"}')
     await report('ActivityExecuteStarted', { sagaId: id, activityId: `${id}-1`, order: 0, parameterData })
@@ -103,7 +103,7 @@ describe('a claim', () => {
     expect(await claim({}, tokens.reporter, clients[1])).toEqual([])
   })
 
-  it('leaves alone what has ended, moves, or is of other services', async () => {
+  it('skips sagas that have ended, that have recent events, or that belong to other services', async () => {
     const ended = await startSaga('ended')
     await report('SagaEnded', { sagaId: ended })
     await startSaga('moving')
@@ -114,7 +114,7 @@ describe('a claim', () => {
     expect((await claim()).map(({ saga }) => saga?.sagaId)).toEqual([`${service}-moving`])
   })
 
-  it('gives failed sagas only when they are asked for', async () => {
+  it('includes failed sagas only on request', async () => {
     const id = await startSaga('failed')
     await report('ActivityExecuteStarted', { sagaId: id, activityId: `${id}-1`, order: 0 })
     await report('ActivityCompensateAborted', { sagaId: id, activityId: `${id}-1`, errors: 'gave up' })
@@ -124,7 +124,7 @@ describe('a claim', () => {
     ])
   })
 
-  it('by many at once, on several replicas, gives each saga to one', async () => {
+  it('gives each saga to one of many parallel claimers, on several replicas', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, (_, n) => startSaga(String(n))))
     const claimed = await Promise.all(
       Array.from({ length: 16 }, (_, n) => claim({ max: 5 }, tokens.reporter, clients[n % 2])),
@@ -159,7 +159,7 @@ describe('a claim', () => {
     }
   }, 60_000)
 
-  it('is refused without the right to report, or with nonsense', async () => {
+  it('is refused without the right to report, and for invalid requests', async () => {
     expect(await codeOf(claim({}, null))).toBe(status.UNAUTHENTICATED)
     expect(await codeOf(claim({}, tokens.reader))).toBe(status.PERMISSION_DENIED)
     const wrong = [
@@ -175,7 +175,7 @@ describe('a claim', () => {
 })
 
 describe('a lease', () => {
-  it('is prolonged and ended by its token, on any replica', async () => {
+  it('is extended and ended by its token, on any replica', async () => {
     const id = await startSaga('a')
     const token = (await claim())[0]?.leaseToken ?? ''
     const { leasedUntil } = await extend(token, 600)
@@ -202,7 +202,7 @@ describe('a lease', () => {
     expect(await claim()).toEqual([])
   })
 
-  it('that nobody has is refused', async () => {
+  it('that does not exist is refused', async () => {
     expect(await codeOf(extend('x'))).toBe(status.FAILED_PRECONDITION)
     expect(await codeOf(extend('6b7e1f3c-0000-4000-8000-000000000000'))).toBe(status.FAILED_PRECONDITION)
     expect(await codeOf(extend('6b7e1f3c-0000-4000-8000-000000000000', 4000))).toBe(status.INVALID_ARGUMENT)

@@ -47,7 +47,7 @@ const claim = (given: Partial<SagaClaim> = {}) => claimSagas(database, { ...want
 const claimedIds = async (given: Partial<SagaClaim> = {}) =>
   (await claim(given)).map(({ sagaId }) => sagaId).sort()
 
-/** Lets time pass for leases. */
+/** Ages the leases. */
 const pass = (seconds: number) =>
   database.pool.query(
     `UPDATE saga_leases SET leased_at = leased_at - gone, leased_until = leased_until - gone,
@@ -62,8 +62,8 @@ async function claimOne() {
   return lease
 }
 
-describe('what is leased', () => {
-  it('is what stands still before it has ended, the longest idle first', async () => {
+describe('leased sagas', () => {
+  it('are unfinished and idle, the longest idle first', async () => {
     await addSaga({ id: 'idle', idleSeconds: 300 })
     await addSaga({ id: 'idler', idleSeconds: 900 })
     await addSaga({ id: 'overtime', status: 'Overtime', idleSeconds: 600 })
@@ -76,7 +76,7 @@ describe('what is leased', () => {
     expect(await claimedIds()).toEqual([])
   })
 
-  it('counts events of activities as life', async () => {
+  it('are not those with recent events of activities', async () => {
     await addSaga({ id: 'a' })
     await database.pool.query(
       `INSERT INTO saga_activities (tenant, id, saga_id, status, first_seen_at, last_event_at)
@@ -86,7 +86,7 @@ describe('what is leased', () => {
     expect(await claimedIds({ idleSecondsMin: 0 })).toEqual(['a'])
   })
 
-  it('is not what an operator has resolved, until something happens again', async () => {
+  it('are not those that an operator has resolved, until something happens again', async () => {
     await addSaga({ id: 'a' })
     await database.pool.query('UPDATE sagas SET resolved_at = last_event_at')
     expect(await claimedIds()).toEqual([])
@@ -94,7 +94,7 @@ describe('what is leased', () => {
     expect(await claimedIds()).toEqual(['a'])
   })
 
-  it('are failed ones only when asked for, also such that had ended before', async () => {
+  it('include failed ones only on request, even those that had ended before', async () => {
     await addSaga({ id: 'failed', status: 'Error' })
     await addSaga({ id: 'ended, failed', status: 'Error', ended: true })
     expect(await claimedIds()).toEqual([])
@@ -103,7 +103,7 @@ describe('what is leased', () => {
 })
 
 describe('a lease', () => {
-  it('that nobody ends is given again after its end and a pause, as the next attempt', async () => {
+  it('that is not ended is granted again after its end and a pause, as the next attempt', async () => {
     await addSaga({ id: 'a' })
     const first = await claimOne()
     await pass(61)
@@ -118,7 +118,7 @@ describe('a lease', () => {
     ).toBeNull()
   })
 
-  it('is prolonged from now on, until it has ended', async () => {
+  it('is extended from the current time, until it has ended', async () => {
     await addSaga({ id: 'a' })
     const { token, leasedUntil } = await claimOne()
     const until = await extendLease(database, { token, tenants: null }, 600)
@@ -129,7 +129,7 @@ describe('a lease', () => {
     expect(await extendLease(database, { token, tenants: null }, 600)).toBeNull()
   })
 
-  it('that is done comes back only after new events', async () => {
+  it('that is done is granted again only after new events', async () => {
     await addSaga({ id: 'a' })
     const { token } = await claimOne()
     expect(
@@ -142,7 +142,7 @@ describe('a lease', () => {
     expect(await claim()).toMatchObject([{ sagaId: 'a', attempt: 1 }])
   })
 
-  it('that failed comes back after a pause that doubles, up to an hour, less up to a half', async () => {
+  it('that failed is granted again after a pause that doubles, up to an hour, minus up to a half', async () => {
     await addSaga({ id: 'a' })
     for (const fullSeconds of [15, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600]) {
       const { token } = await claimOne()
@@ -156,14 +156,14 @@ describe('a lease', () => {
     }
   })
 
-  it('that is returned is free at once, and does not count', async () => {
+  it('that is returned is available at once, and does not count', async () => {
     await addSaga({ id: 'a' })
     const { token } = await claimOne()
     await resolveLease(database, { token, tenants: null }, { resolution: 'returned', note: null })
     expect(await claim()).toMatchObject([{ sagaId: 'a', attempt: 1 }])
   })
 
-  it('is ended twice with the same answer, but not otherwise', async () => {
+  it('can be ended twice with the same answer, but not with another', async () => {
     await addSaga({ id: 'a' })
     const { token } = await claimOne()
     const at = await resolveLease(database, { token, tenants: null }, { resolution: 'failed', note: 'x' })
@@ -187,7 +187,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   resolution: fc.constantFrom('done', 'failed', 'returned'),
 })
 
-/** A claimer that knows what all claimers hold. */
+/** A claimer that knows the leases of all claimers. */
 class Claimer {
   readonly #held: Set<string>
   readonly #leases: { sagaId: string; token: string }[] = []
@@ -222,8 +222,8 @@ class Claimer {
   }
 }
 
-describe('claimers at the same time', () => {
-  it('never hold one saga twice, and together get every one', async () => {
+describe('parallel claimers', () => {
+  it('never hold one saga twice, and together receive all of them', async () => {
     const programs = fc.array(fc.array(step, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(programs, fc.integer({ min: 1, max: 20 }), async (steps, count) => {
@@ -240,7 +240,7 @@ describe('claimers at the same time', () => {
     )
   })
 
-  it('get different ones when their leases run out under them', async () => {
+  it('receive different sagas when their leases expire', async () => {
     await Promise.all(Array.from({ length: 30 }, (_, n) => addSaga({ id: `s${n}` })))
     for (let round = 1; round <= 5; round += 1) {
       const answers = await Promise.all(Array.from({ length: 8 }, () => claim({ take: 9 })))

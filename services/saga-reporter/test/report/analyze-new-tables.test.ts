@@ -9,7 +9,7 @@ let testDatabase: TestDatabase
 let database: Database
 beforeAll(async () => {
   testDatabase = await createTestDatabase()
-  // The role that reports has no rights of the owner.
+  // The role that reports does not have the rights of the owner.
   const url = testDatabase.urlOf('saga-reporter')
   database = createDatabase({ url, poolSizeMax: 2, applicationName: 'test' })
 })
@@ -34,13 +34,13 @@ const sagas = (count: number, name: string) =>
     request: Buffer.from(''),
   }))
 
-/** -1: PostgreSQL has never counted the rows. */
+/** Returns the row estimate of a table; -1: it has never been analyzed. */
 async function countedRows(table: string): Promise<number> {
   const text = 'SELECT reltuples::int AS rows FROM pg_class WHERE oid = $1::regclass'
   return (await database.pool.query<{ rows: number }>(text, [table])).rows[0]?.rows ?? 0
 }
 
-it('lets PostgreSQL count the tables of a new database with their first rows', async () => {
+it('analyzes the tables of a new database when they have their first rows', async () => {
   const failures: unknown[] = []
   const onCommitted = createAnalyzeNewTables(database, (error) => failures.push(error))
   const store = createSagaEventStore(database, { onCommitted })

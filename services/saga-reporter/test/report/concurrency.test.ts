@@ -14,7 +14,9 @@ afterAll(async () => {
   await harness.close()
 })
 
-/** The events of a saga with activities of which some name it only once; all of them end Compensated. */
+/**
+ * Returns the events of a saga with activities, some of which name it only once; all of them end Compensated.
+ */
 function eventsOf(sagaId: string, activities: number): [Operation, Fields][] {
   const ids = Array.from({ length: activities }, (_, index) => `${sagaId}-${index}`)
   return [
@@ -29,9 +31,9 @@ function eventsOf(sagaId: string, activities: number): [Operation, Fields][] {
   ]
 }
 
-it('loses no update when two instances get hundreds of calls about a few sagas at once', async () => {
+it('two instances lose no update under hundreds of parallel calls about a few sagas', async () => {
   const events = ['x', 'y', 'z'].flatMap((sagaId) => eventsOf(sagaId, 12))
-  // Twice, each half shuffled its own way, so that equal events meet on different instances.
+  // Each half is shuffled differently, so that equal events meet on different instances.
   const calls = [...events, ...events]
     .map((event, index) => ({ event, position: (index * 7919) % 1009 }))
     .sort((a, b) => a.position - b.position)
@@ -54,13 +56,14 @@ it('loses no update when two instances get hundreds of calls about a few sagas a
   expect(stored.activities).toHaveLength(36)
 })
 
-it('stores an event once when its id is sent many times at once', async () => {
+it('an event is stored once when its id is sent many times in parallel', async () => {
   const metadata = { 'x-tenant': 'ids', 'x-event-id': 'once' }
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, index) =>
       (index % 2 === 0 ? harness : second).grpc.report(
         'ActivityRetried',
-        // Without the id every one of these would count: they differ, and each is newer than the one before.
+        // Without the id, every one of these events would count, because each differs from and is newer than
+        // the one before.
         { activityId: `a-${index}`, retries: index },
         { metadata },
       ),
@@ -71,7 +74,7 @@ it('stores an event once when its id is sent many times at once', async () => {
   expect(await readLog(harness.database, 'ids')).toHaveLength(1)
 })
 
-it('keeps tenants apart', async () => {
+it('tenants are separate', async () => {
   const tenants = ['t1', 't2', 't3']
   await Promise.all(
     tenants.flatMap((tenant) =>

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 interface GivenEvent {
   call: [Operation, Fields]
-  /** One of a few, so that ids come twice. */
+  /** One of a few ids, so that they repeat. */
   eventId: string | null
   attempt: number | null
   tag: string | null
@@ -56,7 +56,7 @@ function received(tenant: string, { call, eventId, attempt, tag }: GivenEvent): 
   }
 }
 
-/** Differences between the stored rows of a tenant and those that follow from its log. */
+/** Returns the differences between the stored rows of a tenant and the rows that follow from its log. */
 async function differencesOf(tenant: string): Promise<unknown[]> {
   const found: unknown[] = []
   const session = await RebuildSession.open(writers[0] as Database, tenant)
@@ -69,7 +69,7 @@ async function differencesOf(tenant: string): Promise<unknown[]> {
   return found
 }
 
-it('two writers at once leave the rows that follow from the log, and answer each event once, in order', async () => {
+it('two parallel writers leave the rows that follow from the log, and answer each event once, in order', async () => {
   const stores = writers.map((writer) => createSagaEventStore(writer))
   let run = 0
   const batches = fc.array(fc.array(givenEvent, { minLength: 1, maxLength: 12 }), {
@@ -100,7 +100,7 @@ it('two writers at once leave the rows that follow from the log, and answer each
   expect(code).toBe(0)
 }, 120_000)
 
-it('takes the thousand events of a call as well as a single one', async () => {
+it('a call with a thousand events is stored like a single event', async () => {
   const tenant = 'thousand'
   const sagas = Array.from({ length: 125 }, (_, index) => `saga-${index}`)
   const calls = sagas.flatMap((sagaId): [Operation, Fields][] => [

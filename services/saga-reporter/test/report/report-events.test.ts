@@ -52,7 +52,7 @@ const recorded = { outcome: EventOutcome.EVENT_OUTCOME_RECORDED, message: 'recor
 const duplicate = { outcome: EventOutcome.EVENT_OUTCOME_DUPLICATE, message: 'duplicate', errors: '' }
 
 describe('reporting several events in one call', () => {
-  it('records each event by itself, and answers each in the order of the events', async () => {
+  it('records each event separately, and answers in the order of the events', async () => {
     const metadata = { 'x-tenant': 'mixed' }
     const events: Given[] = [
       started('m'),
@@ -92,12 +92,12 @@ describe('reporting several events in one call', () => {
     ])
   })
 
-  it('refuses an event without a request, and takes the events beside it', async () => {
+  it('refuses an event without a request, and accepts the other events', async () => {
     const results = await reportEvents([nothing, eventOf(started('beside'))])
     expect(results.map(({ errors }) => errors)).toEqual(['INVALID_PARAMETERS: request is missing', ''])
   })
 
-  it('may be repeated: what is known is a duplicate, also of a single call', async () => {
+  it('is repeatable: known events are duplicates, even those of single calls', async () => {
     const metadata = { 'x-tenant': 'repeated' }
     const events: Given[] = [
       started('r'),
@@ -114,7 +114,7 @@ describe('reporting several events in one call', () => {
     })
   })
 
-  it('stores with each event what metadata says of a single call', async () => {
+  it('stores with each event the metadata of a single call', async () => {
     const about = {
       id: 'told-1',
       seq: 7,
@@ -134,7 +134,7 @@ describe('reporting several events in one call', () => {
     expect(rows).toEqual([{ tag: 'region=eu' }])
   })
 
-  it('takes 1,000 events, and refuses more than those and none at all', async () => {
+  it('accepts 1,000 events, and refuses more, and none at all', async () => {
     const events = Array.from({ length: 1000 }, (_, index) => started(`limit-${index}`))
     const metadata = { 'x-tenant': 'limit' }
     expect(await report(events, { metadata })).toEqual(events.map(() => recorded))
@@ -147,7 +147,7 @@ describe('reporting several events in one call', () => {
     expect(await harness.database.prisma.saga.count({ where: { tenant: 'limit' } })).toBe(1000)
   })
 
-  it('refuses a message over 4 MiB, and does not ask for it again', async () => {
+  it('refuses a message over 4 MiB, and does not ask for a retry', async () => {
     const events = [eventOf(['ActivityExecuteAborted', { activityId: 'a', errors: 'x'.repeat(2 ** 22) }])]
     const refusal = await reportEvents(events).catch((error: unknown) => error)
     expect(refusal).toMatchObject({
@@ -157,7 +157,7 @@ describe('reporting several events in one call', () => {
     expect((refusal as ServiceError).metadata.get('grpc-status-details-bin')).toEqual([])
   })
 
-  it('refuses bytes that are no message', async () => {
+  it('refuses bytes that are not a message', async () => {
     await expect(harness.grpc.unary(path, Buffer.from([0x0a, 0x7f, 1]))).rejects.toMatchObject({
       code: status.INVALID_ARGUMENT,
     })
@@ -165,7 +165,7 @@ describe('reporting several events in one call', () => {
 })
 
 describe('with SAGA_AUTH=token', () => {
-  it('is for the tokens that may report single events', async () => {
+  it('accepts the tokens that may report single events', async () => {
     const tokens = await createTokens(harness.database)
     const service = await startService(harness.serviceUrl, { SAGA_AUTH: 'token' })
     try {
@@ -186,7 +186,7 @@ describe('with SAGA_AUTH=token', () => {
 })
 
 describe('with a limit of events a second', () => {
-  it('counts the events of a call, and answers those over the limit as ones to be sent again', async () => {
+  it('counts the events of a call, and asks to retry those over the limit', async () => {
     const service = await startService(harness.serviceUrl, {
       SAGA_RATE_LIMIT_PER_SERVICE: '1',
       SAGA_RATE_LIMIT_BURST: '3',
@@ -206,7 +206,7 @@ describe('with a limit of events a second', () => {
   })
 })
 
-it('leaves the rows that the same events leave when each comes in a call of its own', async () => {
+it('leaves the same rows as separate calls with the same events', async () => {
   let run = 0
   const batches = fc.array(fc.array(randomCall, { minLength: 1, maxLength: 12 }), {
     minLength: 1,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-/** Another instance, with other settings. */
+/** Starts another instance with other settings. */
 async function withService<Result>(
   env: Record<string, string>,
   use: (service: Awaited<ReturnType<typeof startService>>) => Promise<Result>,
@@ -30,7 +30,7 @@ async function withService<Result>(
 const started = (sagaId: string): Fields => ({ sagaId, serviceName: 'booking' })
 const tenantOf = (tenant: string) => ({ metadata: { 'x-tenant': tenant } })
 
-it('SAGA_STRICT refuses what does not follow, leaves no trace of it, and takes repetitions', async () => {
+it('SAGA_STRICT refuses events out of order, leaves no trace of them, and accepts repetitions', async () => {
   const calls: [Operation, Fields, string][] = [
     ['ActivityExecuteStarted', { activityId: 'a', sagaId: 's' }, 'SAGA_UNKNOWN'],
     ['ActivityEnded', { activityId: 'a' }, 'SAGA_UNKNOWN'],
@@ -59,7 +59,7 @@ it('SAGA_STRICT refuses what does not follow, leaves no trace of it, and takes r
   expect(stored).toEqual(derived)
 })
 
-it('SAGA_SERVICE_NAME_OPTIONAL takes sagas without a service', async () => {
+it('SAGA_SERVICE_NAME_OPTIONAL accepts sagas without a service', async () => {
   await withService({ SAGA_SERVICE_NAME_OPTIONAL: 'true' }, async ({ grpc }) => {
     expect(await grpc.report('SagaStarted', { sagaId: 'nameless' }, tenantOf('nameless'))).toMatchObject({
       isSuccess: true,
@@ -68,7 +68,7 @@ it('SAGA_SERVICE_NAME_OPTIONAL takes sagas without a service', async () => {
   })
 })
 
-it('SAGA_UNAVAILABLE_AS_FAILURE says in the answer that an event cannot be stored now', async () => {
+it('SAGA_UNAVAILABLE_AS_FAILURE answers that an event cannot be stored now', async () => {
   const link = await startLink(harness.databaseUrl)
   const env = { SAGA_UNAVAILABLE_AS_FAILURE: 'true' }
   try {
@@ -104,8 +104,8 @@ it('SAGA_UNAVAILABLE_AS_FAILURE says in the answer that an event cannot be store
   }
 })
 
-describe('while the database takes its time', () => {
-  /** Holds everything that writes to the log, from when the first event waits for it. */
+describe('with a slow database', () => {
+  /** Blocks every writer of the log, once the first event waits for it. */
   async function whileHeld(
     use: (hold: { untilWaiting: () => Promise<unknown>; release: () => Promise<void> }) => Promise<void>,
   ) {
@@ -113,7 +113,8 @@ describe('while the database takes its time', () => {
     const release = async () => void (await client.query('COMMIT'))
     const untilWaiting = () =>
       waitFor(async () => {
-        // On another connection: PostgreSQL shows a transaction the same activity until its end.
+        // A separate connection is needed, because PostgreSQL shows a transaction the same activity until its
+        // end.
         const { rows } = await harness.database.pool.query(
           "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
         )
@@ -128,7 +129,7 @@ describe('while the database takes its time', () => {
     }
   }
 
-  it('what is not written by its deadline is not written; what is being written is kept', async () => {
+  it('an event that is not written by its deadline is dropped; an event that is being written is kept', async () => {
     const options = tenantOf('deadlines')
     await withService({ SAGA_INGEST_LANES: '1' }, ({ grpc }) =>
       whileHeld(async ({ untilWaiting, release }) => {
@@ -152,7 +153,7 @@ describe('while the database takes its time', () => {
     expect(log.map(({ sagaId }) => sagaId)).toEqual(['writing', 'patient'])
   })
 
-  it('a full queue refuses at once and says when to try again; what it has taken is written', async () => {
+  it('a full queue refuses at once with a delay for a retry, and writes the accepted events', async () => {
     const options = tenantOf('queue')
     await withService({ SAGA_INGEST_LANES: '1', SAGA_INGEST_QUEUE_MAX: '3' }, ({ grpc }) =>
       whileHeld(async ({ untilWaiting, release }) => {
@@ -186,7 +187,7 @@ describe('while the database takes its time', () => {
   })
 })
 
-it('a payload over the cap succeeds; its size, its digest and its head are kept', async () => {
+it('a payload over the limit is accepted; its size, its digest and its head are stored', async () => {
   const tenant = 'capped'
   const whole = Buffer.from(Array.from({ length: 10_000 }, (_, index) => index % 251))
   const sha256 = Uint8Array.from(createHash('sha256').update(whole).digest())
@@ -218,7 +219,7 @@ it('a payload over the cap succeeds; its size, its digest and its head are kept'
     [10_000, sha256],
   ])
   for (const { request } of log) expect(request.length).toBeLessThan(5000)
-  // Another payload with the same head is another one.
+  // Another payload with the same head is a different one.
   const other = Buffer.concat([whole.subarray(0, 9999), Buffer.from('!')])
   expect(
     await reportAll(
@@ -229,9 +230,9 @@ it('a payload over the cap succeeds; its size, its digest and its head are kept'
   ).toEqual(['conflict recorded'])
 })
 
-describe('what a client says beside the contract', () => {
+describe('data beside the contract', () => {
   it('addTime in SagaStarted is the time of its start', async () => {
-    // Field 3, which older clients send and the contract has not.
+    // Field 3, which older clients send although the contract does not have it.
     const addTime = Buffer.from('2026-03-09 05:13:08.123')
     const request = Buffer.concat([
       encode('SagaStarted', started('added')),
@@ -252,7 +253,7 @@ describe('what a client says beside the contract', () => {
     })
   })
 
-  it('x-attempt tells the abort of an attempt before a retry from one of the retry', async () => {
+  it('x-attempt distinguishes an abort before a retry from an abort of the retry', async () => {
     const tenant = 'attempts'
     const abort: [Operation, Fields] = ['ActivityExecuteAborted', { activityId: 'a', errors: 'no seat' }]
     const statusOf = async () =>

@@ -20,7 +20,7 @@ const findSaga = (tenant: string, id: string) =>
 const findActivity = (tenant: string, id: string) =>
   harness.database.prisma.sagaActivity.findUniqueOrThrow({ where: { tenant_id: { tenant, id } } })
 
-/** Every operation once, in an order that makes sense. */
+/** Every operation once, in a plausible order. */
 const everyOperation: [Operation, Fields][] = [
   ['SagaStarted', { sagaId: 's', serviceName: 'booking' }],
   [
@@ -72,7 +72,7 @@ describe('reporting a saga', () => {
     expect(stored).toEqual(derived)
   })
 
-  it('comes to succeeded on the happy path', async () => {
+  it('ends with outcome succeeded on the happy path', async () => {
     await reportAll(harness.grpc, [
       ['SagaStarted', { sagaId: 'happy', serviceName: 'booking' }],
       ['ActivityExecuteStarted', { activityId: 'happy-1', sagaId: 'happy', order: 0 }],
@@ -89,7 +89,7 @@ describe('reporting a saga', () => {
     expect(await findSaga('default', 'happy')).toMatchObject({ status: 'Ended', outcome: 'succeeded' })
   })
 
-  it('parks events of an unknown activity until one names its saga', async () => {
+  it('parks events of an unknown activity until an event names its saga', async () => {
     const messages = await reportAll(harness.grpc, [
       ['ActivityExecuteAborted', { activityId: 'parked-1', errors: 'e' }],
       ['ActivityCompensated', { activityId: 'parked-1' }],
@@ -105,7 +105,7 @@ describe('reporting a saga', () => {
     })
   })
 
-  it('says when facts contradict each other, and keeps both', async () => {
+  it('reports contradictions, and stores both events', async () => {
     const messages = await reportAll(harness.grpc, [
       ['ActivityExecuteStarted', { activityId: 'conflict-1', sagaId: 'conflict' }],
       ['ActivityEnded', { activityId: 'conflict-1', resultData: Buffer.from('1') }],
@@ -117,7 +117,7 @@ describe('reporting a saga', () => {
     expect(Buffer.from(resultData ?? []).toString()).toBe('1')
   })
 
-  it('takes the time of a Pole-era SagaEnded for its expiry', async () => {
+  it('reads the time in a Pole-era SagaEnded as its expiry', async () => {
     await report('SagaStarted', { sagaId: 'pole', serviceName: 'booking' })
     const bytes = SagaEndedRequest.encode({ sagaId: 'pole', ExpiresAt: '2030-03-09 05:13:08.123' }).finish()
     expect(await harness.grpc.send('SagaEnded', Buffer.from(bytes))).toMatchObject({ isSuccess: true })
@@ -128,7 +128,7 @@ describe('reporting a saga', () => {
     })
   })
 
-  it('takes x-event-time for the start time that was not sent, and never for one that was', async () => {
+  it('uses x-event-time as a missing start time, but never replaces a given one', async () => {
     const metadata = { 'x-event-time': '2026-01-02T03:04:05Z' }
     await report('SagaStarted', { sagaId: 'timed', serviceName: 'booking' }, metadata)
     const addTime = '2026-02-02 00:00:00.000'
@@ -140,8 +140,8 @@ describe('reporting a saga', () => {
   })
 })
 
-describe('a call that is repeated or comes out of order', () => {
-  it('is a duplicate when its x-event-id is known, whatever it holds, and is stored once', async () => {
+describe('a call that is repeated or out of order', () => {
+  it('is a duplicate when its x-event-id is known, whatever its content is, and is stored once', async () => {
     const metadata = { 'x-event-id': 'e-1', 'x-tenant': 'ids' }
     const started: Fields = { sagaId: 's', serviceName: 'booking' }
     expect(await report('SagaStarted', started, metadata)).toMatchObject({ message: 'recorded' })
@@ -155,7 +155,7 @@ describe('a call that is repeated or comes out of order', () => {
     expect(await report('SagaStarted', started, elsewhere)).toMatchObject({ message: 'recorded' })
   })
 
-  it('is a duplicate when its x-event-id is known, also where it would be refused by now', async () => {
+  it('is a duplicate when its x-event-id is known, even where it would now be refused', async () => {
     const metadata = { 'x-event-id': 'e-1', 'x-tenant': 'repeated' }
     const tenant = { 'x-tenant': 'repeated' }
     const ended: Fields = { sagaId: 's', serviceName: 'booking' }
@@ -170,7 +170,7 @@ describe('a call that is repeated or comes out of order', () => {
     expect(await report('SagaEnded', ended, metadata)).toMatchObject({ message: 'duplicate' })
   })
 
-  it('is a duplicate when it tells nothing new; only what it says in other words is stored', async () => {
+  it('is a duplicate when it has no new content, and is stored when its content differs', async () => {
     const tenant = 'contents'
     const metadata = { 'x-tenant': tenant }
     const execute: Fields = { activityId: 'a', sagaId: 's', parameterData: Buffer.from('1') }
@@ -185,7 +185,7 @@ describe('a call that is repeated or comes out of order', () => {
       'duplicate',
     ])
     const after = await deriveFromLog(harness.database, tenant)
-    // But for the keys of what it took, nothing has changed.
+    // Nothing has changed except the keys of the accepted events.
     const withoutKeys = (found: object[]) => found.map((row) => ({ ...row, contentKeys: null }))
     expect(withoutKeys(after.stored.sagas)).toEqual(withoutKeys(rows.stored.sagas))
     expect(withoutKeys(after.stored.activities)).toEqual(withoutKeys(rows.stored.activities))
@@ -196,7 +196,7 @@ describe('a call that is repeated or comes out of order', () => {
     const shuffled = [...everyOperation, ...everyOperation].sort(
       (a, b) => JSON.stringify(b).length - JSON.stringify(a).length,
     )
-    // A retry decides between two aborts that look alike, so it stays where it was.
+    // A retry separates two aborts that look alike, so it keeps its place.
     const isRetry = ([operation]: [Operation, Fields]) => operation === 'ActivityRetried'
     const events = shuffled.filter((event) => !isRetry(event))
     const metadata = { 'x-tenant': 'shuffled' }
@@ -237,7 +237,7 @@ describe('an event that can never be valid', () => {
     expect(await readLog(harness.database, 'refused')).toEqual([])
   })
 
-  it('is refused when it contradicts the saga or activity it names', async () => {
+  it('is refused when it contradicts its saga or activity', async () => {
     await report('SagaStarted', { sagaId: 'mine', serviceName: 'booking' })
     await report('ActivityExecuteStarted', { activityId: 'mine-1', sagaId: 'mine' })
     const count = await harness.database.prisma.sagaEvent.count()
@@ -254,8 +254,8 @@ describe('an event that can never be valid', () => {
   })
 })
 
-describe('a call that is not one', () => {
-  it('is INVALID_ARGUMENT when its bytes are no such message', async () => {
+describe('an invalid call', () => {
+  it('is INVALID_ARGUMENT when its bytes are not such a message', async () => {
     await expect(harness.grpc.send('ActivityRevoked', Buffer.from([0x0a, 0x7f, 0x61]))).rejects.toMatchObject(
       {
         code: status.INVALID_ARGUMENT,
@@ -276,7 +276,7 @@ describe('a call that is not one', () => {
     })
   })
 
-  it('is UNIMPLEMENTED when there is no such operation', async () => {
+  it('is UNIMPLEMENTED for an unknown operation', async () => {
     const path = '/svc.Sagas.Server.Grpc.Saga/SagaPaused'
     await expect(harness.grpc.unary(path, Buffer.alloc(0))).rejects.toMatchObject({
       code: status.UNIMPLEMENTED,
@@ -284,8 +284,8 @@ describe('a call that is not one', () => {
   })
 })
 
-describe('what a text or payload holds', () => {
-  it('is stored to the last byte, NUL characters in errors apart', async () => {
+describe('the content of a text or payload', () => {
+  it('is stored to the last byte, except NUL characters in errors', async () => {
     const parameterData = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256))
     const errors = `'; DROP TABLE sagas; -- \\ "{}" \u0000 ✓ ${'x'.repeat(50_000)}`
     await report('ActivityExecuteStarted', { activityId: 'odd', sagaId: 'odd', parameterData })
@@ -301,7 +301,7 @@ describe('what a text or payload holds', () => {
   })
 })
 
-it('serves the same operations under the path of older clients', async () => {
+it('the same operations are served under the path of older clients', async () => {
   const options = { service: 'pole.Sagas.Server.Grpc.Saga', metadata: { 'x-tenant': 'alias' } }
   for (const [operation, fields] of everyOperation) {
     expect(await harness.grpc.report(operation, fields, options)).toMatchObject({ message: 'recorded' })

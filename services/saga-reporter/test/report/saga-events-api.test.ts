@@ -52,7 +52,7 @@ const started = (sagaId: string, more: Event = {}): Event => ({
 const recorded = { outcome: 'recorded', message: 'recorded', errors: '' }
 const duplicate = { outcome: 'duplicate', message: 'duplicate', errors: '' }
 
-/** Each of the ten operations with every field that it has, and the same as gRPC requests. */
+/** Each of the ten operations with all its fields, and the same as gRPC requests. */
 const saga: Event[] = [
   started('s'),
   {
@@ -106,7 +106,7 @@ const requestOf = (event: Event): Event => {
 }
 
 describe('POST /saga_events', () => {
-  it('records every operation in the order of the events, as the same gRPC calls do', async () => {
+  it('records every operation in the order of the events, like the same gRPC calls', async () => {
     expect(await report(saga, { tenant: 'http' })).toEqual(saga.map(() => recorded))
     const log = await readLog(harness.database, 'http')
     expect(log.map(({ operation }) => operation)).toEqual(saga.map(({ operation }) => operation))
@@ -122,7 +122,7 @@ describe('POST /saga_events', () => {
     )
   })
 
-  it('stores with an event what its metadata says, and takes the tenant of the header for the rest', async () => {
+  it('stores the metadata of each event, and uses the tenant of the header for the others', async () => {
     const about = {
       event_id: 'told-1',
       event_seq: 7,
@@ -144,7 +144,7 @@ describe('POST /saga_events', () => {
     expect(await readLog(harness.database, 'header')).toMatchObject([{ sagaId: 'u' }])
   })
 
-  it('answers a repeated body with duplicates, also of events without ids and of gRPC calls', async () => {
+  it('answers a repeated body with duplicates, even for events without ids and for gRPC calls', async () => {
     const sent = { tenant: 'repeated' }
     await harness.grpc.report(
       'SagaStarted',
@@ -174,7 +174,7 @@ describe('POST /saga_events', () => {
     expect(await report(events, { tenant: 'halves' })).toEqual([duplicate, duplicate])
   })
 
-  it('keeps payloads as they are written in the body: numbers, order of names, and what stands between', async () => {
+  it('stores payloads exactly as the body has them: numbers, order of names, and whitespace', async () => {
     const result = '{ "10": 1.0, "9":\n [3544790567247868102, 1e400, -0, "]},\\"é"] }'
     const values = ['3544790567247868102', '1e400', '1.0', 'null', result, '"text \\u00e9"']
     const events = values.map(
@@ -196,7 +196,7 @@ describe('POST /saga_events', () => {
     expect(await bytesOf(0, 'parameter')).toBe(result)
   })
 
-  it('refuses ids and numbers that JSON rounds, because two of them would be one', async () => {
+  it('refuses ids and numbers that JSON rounds, because two of them would become equal', async () => {
     const event = (field: string) =>
       `{"operation":"SagaStarted","saga_id":"rounded","service_name":"booking",${field}}`
     const fields = [
@@ -215,7 +215,7 @@ describe('POST /saga_events', () => {
     })
   })
 
-  it('keeps blanks around a tag and around the id of a parent', async () => {
+  it('preserves blanks around a tag and around the id of a parent', async () => {
     const event = started('blanks', { tags: ['note= padded '], parent_saga_id: ' parent ' })
     expect(await report([event], { tenant: 'blanks' })).toEqual([recorded])
     const response = await fetch(`${harness.baseUrl}/api/v4/sagas/blanks?tenant=blanks`, {
@@ -224,7 +224,7 @@ describe('POST /saga_events', () => {
     expect(await response.json()).toMatchObject({ tags: ['note= padded '], parent_saga_id: ' parent ' })
   })
 
-  it('refuses a bad event by itself, with a code, and takes the events beside it', async () => {
+  it('refuses only the bad event, with a code, and accepts the others', async () => {
     const refused = (errors: string) => ({
       outcome: 'refused',
       message: 'refused',
@@ -266,7 +266,7 @@ describe('POST /saga_events', () => {
     ])
   })
 
-  it('takes 1,000 events, and refuses a body with more, with none or with something else, storing nothing', async () => {
+  it('accepts 1,000 events, and refuses a body with more, with none or with something else, storing nothing', async () => {
     const sent = { tenant: 'limit' }
     const events = Array.from({ length: 1001 }, (_, index) => started(`limit-${index}`))
     for (const [body, error] of [
@@ -284,7 +284,7 @@ describe('POST /saga_events', () => {
     expect(await report(events.slice(1), sent)).toEqual(events.slice(1).map(() => recorded))
   })
 
-  it('refuses a tenant that came twice or cannot be one', async () => {
+  it('refuses a repeated or impossible tenant', async () => {
     for (const tenant of ['a, b', 'x'.repeat(129), 'é']) {
       const response = await post(JSON.stringify({ events: [started('x')] }), { tenant })
       expect(response.status).toBe(400)
@@ -297,7 +297,7 @@ describe('POST /saga_events', () => {
     expect((await post(JSON.stringify({ events }))).status).toBe(413)
   })
 
-  it('refuses callers without a token, with an unknown one, and with one of another scope', async () => {
+  it('refuses callers without a token, with an unknown one, and with the wrong scope', async () => {
     const body = JSON.stringify({ events: [started('nobody')] })
     const statusOf = async (token: string | null) => (await post(body, { token })).status
     expect(await Promise.all([null, tokens.unknown, tokens.reader, tokens.user].map(statusOf))).toEqual([
@@ -308,7 +308,7 @@ describe('POST /saga_events', () => {
 })
 
 describe('with a limit of events a second', () => {
-  it('answers every event behind the first one over the limit as one to be sent again', async () => {
+  it('asks to retry every event after the first one over the limit', async () => {
     const service = await startService(harness.serviceUrl, {
       SAGA_RATE_LIMIT_PER_SERVICE: '1000',
       SAGA_RATE_LIMIT_BURST: '3',

@@ -31,7 +31,7 @@ const notesOf = async (path: string) => {
 }
 
 describe('POST /sagas/:id/notes', () => {
-  it('adds what an administrator writes, in the order of writing', async () => {
+  it('adds the notes of administrators in their order', async () => {
     const response = await post('order%2F1/notes', { body: 'Called the bank.' })
     expect(response.status).toBe(201)
     const note = await response.json()
@@ -57,13 +57,13 @@ describe('POST /sagas/:id/notes', () => {
     expect(await response.json()).toMatchObject({ error })
   })
 
-  it('is for administrators with the whole API', async () => {
+  it('needs an administrator with the whole API', async () => {
     expect((await post('order%2F1/notes', { body: 'x' }, null)).status).toBe(401)
     expect((await post('order%2F1/notes', { body: 'x' }, 'reader')).status).toBe(403)
     expect((await post('order%2F1/notes', { body: 'x' }, 'user')).status).toBe(403)
   })
 
-  it('answers 404 for an unknown saga, also for one of another tenant', async () => {
+  it('answers 404 for an unknown saga, and for one of another tenant', async () => {
     expect((await post('none/notes', { body: 'x' })).status).toBe(404)
     expect((await post('theirs/notes', { body: 'x' })).status).toBe(404)
   })
@@ -79,7 +79,7 @@ describe('POST /sagas/:id/resolve', () => {
     ])
   }
 
-  it('settles what had failed by then, and says who did so and why', async () => {
+  it('resolves the failures so far, and shows by whom and why', async () => {
     await failing('failed')
     const response = await post('failed/resolve', { note: 'Paid back by hand.' })
     expect(response.status).toBe(200)
@@ -97,7 +97,7 @@ describe('POST /sagas/:id/resolve', () => {
     })
   })
 
-  it('settles a later failure too, in the same words', async () => {
+  it('resolves a later failure too, even with the same note', async () => {
     await failing('again')
     expect((await post('again/resolve', { note: 'Done.' })).status).toBe(200)
     await reportAll(harness.grpc, [

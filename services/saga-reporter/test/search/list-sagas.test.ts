@@ -20,7 +20,7 @@ beforeAll(async () => {
     { id: 'a-3', firstSeenAt: minute(3), endedAt: minute(20), outcome: 'compensated', late: true },
     { id: 'b_1', firstSeenAt: minute(4), serviceName: 'shipping', status: 'Error' },
     { id: 'b%2', firstSeenAt: minute(5), serviceName: 'shipping', status: 'Pending' },
-    // Seen in the same instant: the id decides.
+    // These sagas were first seen in the same instant, so the id decides.
     { id: 'c-2', firstSeenAt: minute(6), lastEventAt: minute(40) },
     { id: 'c-1', firstSeenAt: minute(6), lastEventAt: minute(50) },
     { id: 'theirs', tenant: 'acme', firstSeenAt: minute(7) },
@@ -56,7 +56,7 @@ beforeAll(async () => {
       activity('one', 'b_1', 'Connection to 10.0.0.7 refused at 100%'),
       activity('two', 'b_1', 'connection to 10.0.0.8 refused'),
       activity('three', 'a-3', 'seat 17 is taken'),
-      // Newer than what its saga knows.
+      // This event is newer than the one that its saga has stored.
       {
         ...activity('four', 'a-1', ''),
         executeErrors: null,
@@ -83,7 +83,7 @@ async function list(query: string) {
 
 const flagOf: Record<string, boolean> = { true: true, yes: true, 1: true, false: false }
 
-/** `ListSagas` with what a query of REST says. */
+/** Calls `ListSagas` with the filters of a REST query. */
 function listOverGrpc(query: string, more: Partial<ListSagasRequest> = {}): Promise<ListSagasResponse> {
   const given = Object.fromEntries(
     [...new URLSearchParams(query)].map(([key, value]) => [
@@ -102,7 +102,7 @@ function listOverGrpc(query: string, more: Partial<ListSagasRequest> = {}): Prom
 
 const idsOverGrpc = async (query: string) => (await listOverGrpc(query)).sagas.map(({ sagaId }) => sagaId)
 
-/** An export has one order only. */
+/** Returns the ids of an export, which has only one order. */
 async function exportedIds(query: string): Promise<string[]> {
   const filters = new URLSearchParams(query)
   filters.delete('order_by')
@@ -166,7 +166,7 @@ describe('the list of sagas', () => {
     expect((await exportedIds(query)).toSorted(), 'as a file').toEqual(found.toSorted())
   })
 
-  it('finds what several filters have in common', async () => {
+  it('combines several filters', async () => {
     expect((await list('?tag=order%3D42&service_name=shipping&errors_contains=refused')).ids).toEqual(['b_1'])
     const taken = errorFingerprint('seat 8 is taken')
     expect((await list(`?fingerprint=${taken}&errors_contains=seat`)).ids).toEqual(['a-3'])
@@ -193,14 +193,14 @@ describe('the list of sagas', () => {
     expect((await list('?stuck=true&order_by=updated_at&sort=asc')).ids).toEqual(['a-1', 'c-1'])
   })
 
-  it('knows of events of activities that a saga has not been told of', async () => {
+  it("considers events of activities that the saga's row does not contain", async () => {
     const at = new Date(minute(1).getTime() + 5000).toISOString()
     expect((await list('?id_prefix=a-1')).sagas[0]?.last_event_at).toBe(at)
     expect((await list(`?service_name=booking&updated_after=${at}`)).ids).toContain('a-1')
     expect((await list(`?updated_before=${minute(1).toISOString()}`)).ids).not.toContain('a-1')
   })
 
-  it('shows the flags of a saga, and of which activity they are', async () => {
+  it('shows the flags of a saga, with their activities', async () => {
     const since = minute(60).toISOString()
     expect((await list('?overdue=true')).sagas[0]?.flags).toEqual([
       { kind: 'overdue', activity_id: 'one', since },
@@ -255,7 +255,7 @@ describe('pages of the list', () => {
     expect(error).toBe('PRIVATE-TOKEN is not a parameter, job_token is not a parameter')
   })
 
-  it('do not move when newer sagas begin', async () => {
+  it('do not shift when newer sagas begin', async () => {
     const first = await list('?per_page=2&service_name=shipping&sort=asc')
     const cursor = (await list('?per_page=3')).headers.get('X-Next-Cursor')
     await createSagas(harness.database, [{ id: 'newer', tenant: 'default', firstSeenAt: minute(90) }])
@@ -266,7 +266,7 @@ describe('pages of the list', () => {
 })
 
 describe('counts by status', () => {
-  it('count what the other filters let through', async () => {
+  it('count the sagas that match the other filters', async () => {
     const counts = async (query: string) => (await list(query)).headers.get('X-Status-Counts')
     expect(await counts('')).toBeNull()
     expect(await counts('?with_counts=true')).toBe('Pending=1, Started=3, Overtime=0, Ended=2, Error=1')
@@ -278,7 +278,7 @@ describe('counts by status', () => {
     )
   })
 
-  it('are told over gRPC too', async () => {
+  it('are available over gRPC, too', async () => {
     expect((await listOverGrpc('')).statusCounts).toEqual([])
     const { statusCounts } = await listOverGrpc('?status=Error&service_name=shipping', { withCounts: true })
     expect(statusCounts.map((counted) => [counted.status, counted.count, counted.more])).toEqual([
@@ -291,7 +291,7 @@ describe('counts by status', () => {
   })
 })
 
-describe('bad questions', () => {
+describe('invalid requests', () => {
   it.each([
     ['?status=Broken', 'status does not have a valid value'],
     ['?outcome=good', 'outcome does not have a valid value'],

@@ -8,7 +8,7 @@ let token: string
 beforeAll(async () => {
   harness = await startHarness({ DATABASE_READ_TIMEOUT_MS: '2000' })
   token = (await createTokens(harness.database)).reader
-  // One hundred of booking, which took 1 to 100 minutes, and two of shipping.
+  // One hundred sagas of booking, which took 1 to 100 minutes, and two of shipping.
   await createSagas(
     harness.database,
     Array.from({ length: 100 }, (_, index) => ({
@@ -50,7 +50,7 @@ const get = (query: string) => ask(`stats${query}`)
 const range = `created_after=${minute(0).toISOString()}&created_before=${minute(400).toISOString()}`
 
 describe('GET /sagas/stats', () => {
-  it('measures no saga whose start was received after its end', async () => {
+  it('excludes sagas whose start was received after their end from durations', async () => {
     const around = `created_after=${minute(440).toISOString()}&created_before=${minute(460).toISOString()}`
     expect(await (await get(`?${around}`)).json()).toMatchObject({ total: 1, durations: [] })
     const saga = `${harness.baseUrl}/api/v4/sagas/reordered`
@@ -58,7 +58,7 @@ describe('GET /sagas/stats', () => {
     expect(await shown.json()).toMatchObject({ duration_ms: null })
   })
 
-  it('counts, measures and groups what was created in a time', async () => {
+  it('counts, measures and groups the sagas that were created in a time', async () => {
     const response = await get(`?${range}`)
     expect(response.status).toBe(200)
     const stats = (await response.json()) as { failures: { fingerprint: string }[] }
@@ -107,7 +107,7 @@ describe('GET /sagas/stats', () => {
     ])
   })
 
-  it('has a fingerprint for each group by which the list finds exactly its sagas', async () => {
+  it('has a fingerprint for each group with which the list finds exactly its sagas', async () => {
     const { failures } = (await (await get(`?${range}`)).json()) as {
       failures: { fingerprint: string; saga_ids: string[] }[]
     }
@@ -121,7 +121,7 @@ describe('GET /sagas/stats', () => {
     expect(failures).toHaveLength(2)
   })
 
-  it('is of one service when it is asked for one', async () => {
+  it('can be limited to one service', async () => {
     expect(await (await get(`?${range}&service_name=shipping`)).json()).toMatchObject({
       total: 1,
       durations: [],
@@ -129,7 +129,7 @@ describe('GET /sagas/stats', () => {
     })
   })
 
-  it('is of the last 24 hours when nothing else is said, and of one tenant', async () => {
+  it('covers the last 24 hours of one tenant by default', async () => {
     expect(await (await get('')).json()).toMatchObject({ total: 1, by_service: { booking: 1 } })
     expect(await (await get(`?${range}&tenant=acme`)).json()).toMatchObject({ total: 0, by_status: {} })
   })
@@ -142,7 +142,7 @@ describe('GET /sagas/stats', () => {
     expect(await response.json()).toMatchObject({ error: 'created_after is after created_before' })
   })
 
-  it('answers 503, and says what helps, when PostgreSQL takes too long', async () => {
+  it('answers 503 with advice when PostgreSQL takes too long', async () => {
     const client = await harness.database.pool.connect()
     try {
       await client.query('BEGIN; LOCK TABLE sagas IN ACCESS EXCLUSIVE MODE')
@@ -161,7 +161,7 @@ describe('GET /sagas/failure_history', () => {
   const between = (from: number, to: number) =>
     `failed_after=${minute(from).toISOString()}&failed_before=${minute(to).toISOString()}`
 
-  it('counts the failures of each cause in each part of a time', async () => {
+  it('counts the failures of each cause in each bucket', async () => {
     const response = await history(`${between(5, 60)}&bucket_seconds=600`)
     expect(response.status).toBe(200)
     expect(await response.json()).toEqual({
@@ -181,7 +181,7 @@ describe('GET /sagas/failure_history', () => {
     })
   })
 
-  it('tells the five most frequent causes apart, of sagas that began within a day, of one tenant', async () => {
+  it('separates the five most frequent causes, of sagas that began within a day, of one tenant', async () => {
     await harness.database.pool.query(
       `INSERT INTO saga_errors (tenant, activity_id, saga_id, first_seen_at, failed_at, fingerprint, text)
        SELECT 'many', cause || '-' || n, cause::text, $1, $1::timestamptz + cause * interval '1 minute', 'f' || cause, 'It broke'
@@ -203,7 +203,7 @@ describe('GET /sagas/failure_history', () => {
     expect(other).toEqual({ count: 3, counts: [3, 0, 0, 0, 0] })
   })
 
-  it('is of the last day, in parts of a quarter of an hour, when nothing else is said', async () => {
+  it('covers the last day in buckets of a quarter of an hour by default', async () => {
     const { other } = (await (await history('')).json()) as { other: { counts: number[] } }
     expect(other.counts).toHaveLength(97)
   })

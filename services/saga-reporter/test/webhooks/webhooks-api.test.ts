@@ -20,7 +20,7 @@ beforeEach(async () => {
 const secret = 'whsec-0123456789abcdef'
 const given = { url: 'https://hooks.example.com/a?b=c', secret, events: ['saga.error', 'saga.stuck'] }
 
-/** Every answer is searched for the secret, which none may hold. */
+/** Sends a request and checks that the answer does not contain the secret. */
 async function send(
   method: string,
   path: string,
@@ -42,7 +42,7 @@ async function send(
 
 type StoredColumns = Pick<Prisma.WebhookGetPayload<object>, 'secret' | 'encryptedSecret' | 'secretKeyId'>
 
-/** The secret in a row, which only a holder of the key can read. */
+/** Decrypts the secret in a row, which needs the key. */
 function storedSecret(row: StoredColumns): string {
   const { secret: plain, encryptedSecret: bytes, secretKeyId: keyId } = row
   if (plain !== null || bytes === null || keyId === null) throw new Error('a secret that is not encrypted')
@@ -55,7 +55,7 @@ const added = async (fields: object = {}): Promise<{ id: number }> =>
 
 const addedDelivery = async (id: number): Promise<{ id: string }> => (await send('POST', `/${id}/test`)).body
 
-/** One of a project, which this service must not show. */
+/** Creates a webhook of a project, which this service must not show. */
 async function ofProject(): Promise<Webhook> {
   const project = await createProject(harness.database, await createUser(harness.database))
   const owner = { scope: 'project', projectId: project.id } as const
@@ -84,7 +84,7 @@ describe('every endpoint', () => {
     ['POST', `/1/deliveries/${delivery}/redeliver`],
   ]
 
-  it.each(endpoints)('%s %s asks for an administrator', async (method, path) => {
+  it.each(endpoints)('%s %s requires an administrator', async (method, path) => {
     expect((await send(method, path, undefined, null)).status).toBe(401)
     expect((await send(method, path, undefined, tokens.unknown)).status).toBe(401)
     expect((await send(method, path, undefined, tokens.user)).status).toBe(403)
@@ -119,7 +119,7 @@ describe('every endpoint', () => {
 })
 
 describe('creating', () => {
-  it('answers with the webhook, but not with its secret', async () => {
+  it('returns the webhook, but not its secret', async () => {
     const { status, body } = await send('POST', '', { ...given, service_name: 'booking', tenant: 'north' })
     expect(status).toBe(201)
     expect(body).toEqual({
@@ -185,7 +185,7 @@ describe('creating', () => {
     })
   })
 
-  it('names every parameter that is missing', async () => {
+  it('names every missing parameter', async () => {
     const { status, body } = await send('POST', '', {})
     expect({ status, error: body.error }).toEqual({
       status: 400,
@@ -207,7 +207,7 @@ describe('the body of requests', () => {
     expect(await sent()).toEqual({ text: 'A test of Switchyard' })
   })
 
-  it('is previewed for administrators, by an event of sagas', async () => {
+  it('is previewed for administrators with an event of sagas', async () => {
     const preview = (body: object, token?: string | null) => send('POST', '/preview', body, token)
     const event = 'saga.error'
     expect((await preview({ event, custom_webhook_template: template })).body).toEqual({
@@ -237,12 +237,12 @@ describe('reading and changing', () => {
     expect((await send('GET', '?page=0')).status).toBe(400)
   })
 
-  it('shows one', async () => {
+  it('shows a webhook', async () => {
     const { id } = await added()
     expect(await send('GET', `/${id}`)).toMatchObject({ status: 200, body: { id, url: given.url } })
   })
 
-  it('changes the version that was read, and nothing once somebody else has changed it', async () => {
+  it('changes the version that was read, and nothing when it has changed meanwhile', async () => {
     const { id } = await added()
     const etag = (await send('GET', `/${id}`)).headers.get('ETag') ?? ''
     const put = (service_name: string) =>
@@ -259,7 +259,7 @@ describe('reading and changing', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
   })
 
-  it('deletes the version that was read alone', async () => {
+  it('deletes only the version that was read', async () => {
     const { id } = await added()
     const version = async () => (await send('GET', `/${id}`)).headers.get('ETag') ?? ''
     const remove = async (etag: string) => {
@@ -272,7 +272,7 @@ describe('reading and changing', () => {
     expect([await remove(before), await remove(await version())]).toEqual([412, 204])
   })
 
-  it('changes what is given and nothing else', async () => {
+  it('changes only the given fields', async () => {
     const { id } = await added({ service_name: 'booking' })
     const changes = { url: 'https://other.example.com/', secret: 'whsec-another-secret', enabled: 'false' }
     const { status, body } = await send('PUT', `/${id}`, changes)
@@ -290,7 +290,7 @@ describe('reading and changing', () => {
     expect((await send('PUT', `/${id}`, { url: 'http://10.0.0.1/' })).status).toBe(400)
   })
 
-  it('forgets failures when one is enabled again', async () => {
+  it('clears failures when a webhook is enabled again', async () => {
     const { id } = await added()
     const data = { enabled: false, disabledReason: 'gone', failingSince: new Date(), consecutiveFailures: 30 }
     await harness.database.prisma.webhook.update({ where: { id }, data })
@@ -302,7 +302,7 @@ describe('reading and changing', () => {
     })
   })
 
-  it('deletes one with its deliveries', async () => {
+  it('deletes a webhook with its deliveries', async () => {
     const { id } = await added()
     await addedDelivery(id)
     expect(await send('DELETE', `/${id}`)).toMatchObject({ status: 204, body: null })
@@ -312,7 +312,7 @@ describe('reading and changing', () => {
 })
 
 describe('deliveries', () => {
-  it('are made by a test, and shown with what was sent', async () => {
+  it('are created by a test, and shown with their request', async () => {
     const { id } = await added()
     const test = await send('POST', `/${id}/test`)
     expect(test).toMatchObject({ status: 202, body: { event: 'test', state: 'pending', attempts: 0 } })
@@ -354,7 +354,7 @@ describe('deliveries', () => {
     })
   })
 
-  it('are not found under another webhook, or when there is none', async () => {
+  it('are not found under another webhook, or when they do not exist', async () => {
     const [first, second] = [await added(), await added()]
     const delivery = await addedDelivery(first.id)
     for (const path of [
@@ -369,7 +369,7 @@ describe('deliveries', () => {
     }
   })
 
-  it('are not made for a disabled webhook', async () => {
+  it('are not created for a disabled webhook', async () => {
     const { id } = await added()
     const delivery = await addedDelivery(id)
     await send('PUT', `/${id}`, { enabled: false })
@@ -380,7 +380,7 @@ describe('deliveries', () => {
 })
 
 describe('the audit log', () => {
-  it('says who made, changed and deleted a webhook, and never where exactly it leads', async () => {
+  it('records who created, changed and deleted a webhook, and never its full address', async () => {
     await harness.database.prisma.auditEvent.deleteMany()
     const { id } = await added()
     await send('PUT', `/${id}`, { events: ['saga.ended'] })

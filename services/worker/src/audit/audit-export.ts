@@ -13,7 +13,10 @@ import {
   noteAuditExportFailure,
 } from './store.js'
 
-/** A run that is over before its lease ends, also when its last batch takes as long as a batch may. */
+/**
+ * Time limit of a run. It ends before its lease does, even when its last batch takes the longest possible
+ * time.
+ */
 const budgetMs = 20_000
 const leaseMs = 60_000
 const batchEntries = 500
@@ -25,9 +28,9 @@ interface Dependencies {
 }
 
 /**
- * Sends the audit log to the destinations, each from its own position, which is stored once the destination
- * has the entries: what was under way when a worker died is sent again. One worker at a time serves a
- * destination.
+ * Sends the audit log to the destinations, each from its own position. The position is stored once the
+ * destination has the entries, so entries in transit are sent again after a worker dies. One worker at a time
+ * serves a destination.
  */
 export const auditExport = ({ database, audit, clock }: Dependencies) =>
   jobType({
@@ -43,7 +46,7 @@ export const auditExport = ({ database, audit, clock }: Dependencies) =>
           exportTo(destination, { database, audit, clock, ...context }),
         ),
       )
-      // When one of them fails, the others are still awaited.
+      // When one destination fails, the others are still awaited.
       for (const end of await Promise.allSettled(all)) if (end.status === 'rejected') throw end.reason
     },
   })
@@ -85,7 +88,8 @@ async function sendUpTo(
 }
 
 /**
- * Warns at the first failure in a row, and says the others in detail only: an outage fails every few seconds.
+ * Warns at the first failure in a row, and logs later ones at debug level, because an outage fails every few
+ * seconds.
  */
 function warn(logger: Logger, destination: string, error: ExportError, failures: number): void {
   const level = failures === 1 ? 'warn' : 'debug'

@@ -16,8 +16,8 @@ interface Dependencies {
 }
 
 /**
- * Deletes entries of the audit log that are older than the settings keep them, but for those that a
- * destination of the settings does not have yet. What a run does not reach, the next one deletes.
+ * Deletes audit entries that are older than the retention setting, except those that a destination does not
+ * have yet. Each run deletes a limited number, and the next one continues.
  */
 export const auditRetention = ({ database, clock, audit: { keptMs, destinations } }: Dependencies) =>
   jobType({
@@ -44,7 +44,7 @@ export const auditRetention = ({ database, clock, audit: { keptMs, destinations 
     },
   })
 
-/** The id up to which every destination has the log; null without destinations. */
+/** Returns the id up to which every destination has the log; null without destinations. */
 async function lastExportedEverywhere(
   database: Dependencies['database'],
   destinations: Dependencies['audit']['destinations'],

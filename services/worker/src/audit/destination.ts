@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@switchyard/db'
 
-/** A system outside of Switchyard that gets the audit log. */
+/** An external system that receives the audit log. */
 export interface Destination {
   /** The name under which its position is stored. */
   name: 'syslog' | 'http' | 'otlp'
@@ -12,7 +12,7 @@ export interface Destination {
   send(entries: readonly AuditEntry[], signal: AbortSignal): Promise<void>
 }
 
-/** Why a destination did not take entries. Its text has no secret and no entry. */
+/** The reason why a destination did not accept entries. Its text contains no secret and no entry. */
 export class ExportError extends Error {}
 
 const reasons: Record<string, string> = {
@@ -24,7 +24,7 @@ const reasons: Record<string, string> = {
   EAI_AGAIN: 'the name of the host could not be resolved',
 }
 
-/** An error of a connection in words; its own text may name internal addresses. */
+/** Describes a connection error, because its own text may contain internal addresses. */
 export function connectionError(error: unknown): ExportError {
   if (error instanceof ExportError) return error
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause)

@@ -7,10 +7,10 @@ import type { Destination } from './destination.js'
 import { httpDestination } from './http-destination.js'
 import { syslogDestination } from './syslog-destination.js'
 
-/** What the jobs of the audit log use. */
+/** The tools of the audit log's jobs. */
 export interface AuditTools {
   destinations: readonly Destination[]
-  /** Entries are kept for this long; null: for ever. */
+  /** Time for which entries are kept; null: for ever. */
   keptMs: number | null
   /** Counts an attempt to send entries. */
   count(destination: string, entries: number, result: 'sent' | 'failed'): void
@@ -30,7 +30,9 @@ export async function createAuditTools(
   }
 }
 
-/** Those that the settings name. The packages of OpenTelemetry are loaded where a collector is. */
+/**
+ * Returns the destinations of the settings. The packages of OpenTelemetry are loaded only for a collector.
+ */
 async function destinationsOf(config: AuditConfig): Promise<Destination[]> {
   const { AUDIT_EXPORT_SYSLOG: syslog, AUDIT_EXPORT_HTTP_URL: url, AUDIT_EXPORT_OTLP_URL: otlp } = config
   const token = config.AUDIT_EXPORT_HTTP_TOKEN?.reveal()
@@ -43,7 +45,7 @@ async function destinationsOf(config: AuditConfig): Promise<Destination[]> {
   ].filter((destination) => typeof destination === 'object')
 }
 
-/** Every worker shows the lag, which is read from the database. */
+/** Exports the lag as a gauge. Every worker exports it, because it is read from the database. */
 function exposeExports({ registry }: Metrics, database: Database, destinations: readonly Destination[]) {
   const registers = [registry]
   const sent = new Counter({

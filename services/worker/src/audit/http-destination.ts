@@ -3,17 +3,17 @@ import { connectionError, type Destination, ExportError } from './destination.js
 
 interface HttpOptions {
   url: string
-  /** Sent as a bearer token. */
+  /** Token that is sent as `Authorization: Bearer`. */
   token: string | undefined
-  /** Signs the body. */
+  /** Secret that signs the body. */
   secret: string | undefined
 }
 
 const timeoutMs = 10_000
 
 /**
- * One JSON text a line. `X-Switchyard-Batch` has the ids of the first and the last entry: a batch that is
- * sent again has the same.
+ * Sends one JSON text per line. `X-Switchyard-Batch` has the ids of the first and the last entry, so a batch
+ * that is sent again has the same value.
  */
 export const httpDestination = ({ url, token, secret }: HttpOptions): Destination => ({
   name: 'http',

@@ -14,7 +14,7 @@ const entry = {
   created_at: new Date(0),
 }
 
-test('a collector that begins its answer and never ends it is given up', async () => {
+test('a collector that starts an answer and never ends it is aborted', async () => {
   const collector = createServer((socket) => {
     socket.on('error', () => {})
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n')

@@ -19,15 +19,15 @@ const info = 9
 const resource = resourceFromAttributes({ 'service.name': 'switchyard', 'service.namespace': 'switchyard' })
 const scope = { name: 'switchyard.audit' }
 
-/** Log records of OpenTelemetry, which the collector has when it answers. */
+/** Sends log records of OpenTelemetry. The collector has them when it answers. */
 export function otlpDestination({ url, headers }: OtlpOptions): Destination {
   const exporter = new OTLPLogExporter({ url, headers: headersOf(headers), timeoutMillis: timeoutMs })
   return { name: 'otlp', send: (entries) => exportAll(exporter, entries.map(recordOf)) }
 }
 
 /**
- * The exporter's own limit is for each pause of the answer, so that a collector that sends a byte now and
- * then would hold it forever.
+ * Exports with a total time limit, because the exporter's own limit applies to each pause of the answer, so
+ * that a collector could delay it for ever byte by byte.
  */
 async function exportAll(exporter: OTLPLogExporter, records: LogRecord[]): Promise<void> {
   const exported = new Promise<{ code: ExportResultCode; error?: Error }>((resolve) =>
@@ -47,7 +47,8 @@ const headersOf = (text = ''): Record<string, string> =>
   )
 
 /**
- * The library's errors have the status of an answer, or the code of an error of the connection, as `code`.
+ * Returns the reason. The `code` of the library's errors is the status of an answer, or the code of a
+ * connection error.
  */
 function reasonOf(error: Error | undefined): ExportError {
   const { code } = (error ?? {}) as { code?: unknown }

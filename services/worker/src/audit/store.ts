@@ -6,7 +6,10 @@ import {
   sequenceHorizon,
 } from '@switchyard/db'
 
-/** How far a destination has the log; a new one has none of it. Stores when a worker checked it last. */
+/**
+ * Returns how far a destination has the log; a new destination has nothing of it. Stores the time of the last
+ * check.
+ */
 export const checkAuditExport = (
   { prisma }: DatabaseOrTransaction,
   destination: string,
@@ -19,11 +22,12 @@ export const checkAuditExport = (
   })
 
 /**
- * The last id up to which no further entry appears. Null: a transaction that writes entries takes too long.
+ * Finds the last id up to which no further entry can appear. Null: a transaction that writes entries takes
+ * too long.
  */
 export const findAuditHorizon = sequenceHorizon('audit_events_id_seq', 'audit-log').find
 
-/** The oldest entries of a range of ids. */
+/** Lists the oldest entries of a range of ids. */
 export const listAuditEventsAfter = (
   { prisma }: DatabaseOrTransaction,
   { after, upTo, take }: { after: bigint; upTo: bigint; take: number },
@@ -31,9 +35,9 @@ export const listAuditEventsAfter = (
   prisma.auditEvent.findMany({ where: { id: { gt: after, lte: upTo } }, orderBy: { id: 'asc' }, take })
 
 /**
- * Stores how far a destination has the log. The position never goes back.
+ * Stores how far a destination has the log. The position never decreases.
  *
- * @param entries whether it has just got entries
+ * @param entries whether the destination has just received entries
  */
 export async function advanceAuditExport(
   { pool }: Pooled,
@@ -48,7 +52,7 @@ export async function advanceAuditExport(
   )
 }
 
-/** @returns the attempts that have failed since the last success */
+/** @returns the number of failed attempts since the last success */
 export async function noteAuditExportFailure(
   { pool }: Pooled,
   destination: string,
@@ -66,8 +70,8 @@ export async function noteAuditExportFailure(
 /**
  * Deletes some of the oldest entries.
  *
- * @param upTo id of the last entry that may be deleted; null: every one that is old enough
- * @returns how many were deleted
+ * @param upTo id of the last entry that may be deleted; null: every entry that is old enough
+ * @returns the number of deleted entries
  */
 export async function deleteOldAuditEvents(
   { pool }: Pooled,

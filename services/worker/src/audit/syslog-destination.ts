@@ -9,7 +9,7 @@ interface SyslogOptions {
   tls: boolean
   host: string
   port: number
-  /** Authorities in PEM; undefined: those that Node knows. */
+  /** Authorities in PEM; undefined: Node's own. */
   ca: string | undefined
 }
 
@@ -17,9 +17,9 @@ const timeoutMs = 10_000
 const closedEarly = 'the connection was closed before everything was taken'
 
 /**
- * Syslog (RFC 5424) over TCP (RFC 6587) or TLS (RFC 5425), each message with its length before it. Syslog has
- * no acknowledgements, so a batch has a connection of its own: when the server has closed it after our end,
- * its system has taken every byte.
+ * Sends syslog (RFC 5424) over TCP (RFC 6587) or TLS (RFC 5425), each message with its length before it.
+ * Syslog has no acknowledgements, so each batch has its own connection: when the server has closed it after
+ * our end, its system has received every byte.
  */
 export function syslogDestination(options: SyslogOptions): Destination {
   return {
@@ -33,7 +33,7 @@ export function syslogDestination(options: SyslogOptions): Destination {
       const stop = () => socket.destroy(new ExportError('the worker stops'))
       signal.addEventListener('abort', stop, { once: true })
       try {
-        // What the server sends is ignored.
+        // Data from the server is ignored.
         socket.resume()
         socket.once('end', () => {
           if (!socket.writableFinished) socket.destroy(new ExportError(closedEarly))
@@ -56,12 +56,12 @@ export function syslogDestination(options: SyslogOptions): Destination {
 
 function open({ tls, host, port, ca }: SyslogOptions): Socket {
   if (!tls) return connectTcp({ host, port })
-  // A name of a server cannot be an address.
+  // The server name of TLS cannot be an address.
   const servername = isIP(host) === 0 ? { servername: host } : {}
   return connectTls({ host, port, ...servername, ...(ca === undefined ? {} : { ca }) })
 }
 
-/** Facility 13, the log audit, and severity 5, notice. */
+/** Facility 13 (log audit) and severity 5 (notice). */
 const priority = 13 * 8 + 5
 const messageIdLengthMax = 32
 const hostnameLengthMax = 255
@@ -71,7 +71,10 @@ export function frame(entry: AuditEntry): string {
   return `${message.length} ${message}`
 }
 
-/** ASCII alone, so that its length in characters is that in bytes, and no reader mistakes its encoding. */
+/**
+ * Returns a message in ASCII, so that its length in characters equals its length in bytes, and its encoding
+ * is unambiguous.
+ */
 function messageOf(entry: AuditEntry): string {
   const name = printable(entry.event_name, messageIdLengthMax)
   const host = printable(hostname(), hostnameLengthMax)
@@ -82,6 +85,6 @@ function messageOf(entry: AuditEntry): string {
   return `<${priority}>1 ${entry.created_at.toISOString()} ${host} switchyard - ${name} - ${json}`
 }
 
-/** A field of the header; `-` stands for none. */
+/** Returns a field of the header; `-` means that there is none. */
 const printable = (text: string, lengthMax: number) =>
   text.replace(/[^\x21-\x7e]/g, '').slice(0, lengthMax) || '-'

@@ -13,10 +13,9 @@ import type { Redis } from 'ioredis'
 import { jobType, type Producer } from '../job-type.js'
 
 /**
- * Plans a job for every instant of the day ahead at which a message goes on or off. It reads the messages
- * from the table, so that it also plans the jobs that Redis has lost, those of messages that were written
- * while Redis was unreachable, and those that were more than a day ahead. Jobs that are planned already stay
- * as they are.
+ * Plans a job for every instant of the next day at which a message appears or disappears. It reads the
+ * messages from the table, so that it also plans jobs that Redis has lost, jobs of messages that were written
+ * while Redis was unreachable, and jobs that were more than a day away. Existing jobs stay unchanged.
  */
 export const broadcastPlanning = ({
   database,
@@ -44,10 +43,10 @@ export const broadcastPlanning = ({
   })
 
 /**
- * Notifies every replica of admin-broadcast at the instant at which a message goes on or off. The replicas
- * know the messages: they ignore a repeated notice, and one for an instant at which no message changes any
- * longer. The job starts a little early and waits for its instant, because BullMQ hands delayed jobs out ten
- * times a second only.
+ * Notifies every replica of admin-broadcast at the instant at which a message appears or disappears. The
+ * replicas know the messages: they ignore a repeated notice, and a notice for an instant at which no message
+ * changes any more. The job starts a little early and waits for its instant, because BullMQ checks delayed
+ * jobs only ten times a second.
  */
 export const broadcastBoundary = ({ redis, clock }: { redis: Redis; clock: Clock }) =>
   jobType({

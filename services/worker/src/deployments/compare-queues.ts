@@ -20,8 +20,8 @@ export interface ComparedQueues {
 }
 
 /**
- * The queues of each service of a deployment that has any, before and after it, and what became worse. Null
- * when the history of queues has nothing of this time.
+ * Compares the queues of each service of a deployment before and after it, and returns what became worse.
+ * Null when the history of queues does not cover this time.
  *
  * @throws Error when Redis does not answer
  */
@@ -39,7 +39,7 @@ export async function compareQueues(
     (await haveOthersWorsened(redis, await listDeployedServices(database, moments), moments))
   return [...windows.groups].map(([serviceName, samples]) => {
     const findings = worse.get(serviceName) ?? []
-    // What a comparison before has found stays.
+    // Findings of an earlier comparison stay.
     const wasCommon = knownQueues.some((known) => known.service === serviceName && known.commonCause)
     const commonCause = wasCommon || (findings.length > 0 && isCommon)
     const metrics = { service: serviceName, ...queueMetricsOf(samples, moments), commonCause }
@@ -48,7 +48,8 @@ export async function compareQueues(
 }
 
 /**
- * What became worse in which services. The day before is read only of those that seem to have become worse.
+ * Finds the services whose queues became worse. It reads the day before only for services that seem to have
+ * become worse.
  */
 async function findWorse(
   redis: Redis,
@@ -68,7 +69,7 @@ async function findWorse(
   return new Map(found.filter(([, findings]) => findings.length > 0))
 }
 
-/** Whether queues of services that were not deployed became worse at the same moment. */
+/** Returns whether queues of services that were not deployed became worse at the same moment. */
 async function haveOthersWorsened(
   redis: Redis,
   deployed: readonly string[],

@@ -25,22 +25,22 @@ export interface DueDeployment extends ComparedDeployment {
   createdAt: Date
   finishedAt: Date
   services: string[]
-  /** As the comparison before has found them. */
+  /** The metrics of the last comparison. */
   known: ServiceMetrics[]
   knownQueues: ServiceQueues[]
 }
 
 interface DueQuestion {
   tiers: readonly string[]
-  /** Deployments that ended earlier are not compared any more. */
+  /** Deployments that ended before this time are no longer compared. */
   finishedAfter: Date
-  /** Those that ended later are not compared yet. */
+  /** Deployments that ended after this time are not compared yet. */
   finishedBefore: Date
   now: Date
   rowsMax: number
 }
 
-/** Those that wait longest come first. */
+/** Lists due deployments, those that have waited longest first. */
 export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<DueDeployment[]> {
   const { tiers, finishedAfter, finishedBefore, now, rowsMax } = question
   const { rows } = await pool.query<DueDeployment>({
@@ -61,7 +61,7 @@ export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<
   return rows
 }
 
-/** The names of services that were deployed in the windows. */
+/** Lists the names of services that were deployed in the windows. */
 export async function listDeployedServices({ pool }: Pooled, { from, to }: Moments): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>({
     name: 'impact-deployed-services',
@@ -76,10 +76,10 @@ export interface Impact {
   windowFrom: Date
   startedAt: Date
   windowTo: Date
-  /** Null: the window is full. */
+  /** Null: the window is over. */
   nextLookAt: Date | null
   services: ServiceMetrics[]
-  /** Null: the history of queues could not be read, or has nothing of this time. */
+  /** Null: the history of queues could not be read, or does not cover this time. */
   queues: ServiceQueues[] | null
   findings: DatedFinding[]
 }
@@ -126,7 +126,10 @@ const findings = rowColumns<FindingRow>({
 
 const compared = pick(findings, 'before', 'after', 'samplesBefore', 'samplesAfter', 'pValue', 'changePointAt')
 
-/** A finding stays, also when a later comparison does not make it again: what began it may have ended. */
+/**
+ * Inserts findings. A finding stays even when a later comparison does not find it again, because its cause
+ * may have ended.
+ */
 const insertFindings = insertInto(
   'impact-write-findings',
   'deployment_findings',
@@ -137,10 +140,10 @@ const insertFindings = insertInto(
     stored.xmax = 0 AS "isNew"`,
 )
 
-/** A row that was written, and whether it was not there before. */
+/** A stored finding, and whether it is new. */
 export type StoredFinding = DatedFinding & { isNew: boolean }
 
-/** @returns the findings, also those that a comparison before has stored */
+/** @returns all findings, including those of earlier comparisons */
 export async function writeImpact(
   client: PoolClient,
   { projectId, id: deploymentId }: Pick<DueDeployment, 'projectId' | 'id'>,
@@ -153,14 +156,14 @@ export async function writeImpact(
   return stored
 }
 
-/** Time between two looks at a finding that lasts. */
+/** Time between two checks of an unresolved finding. */
 const againInMs = 5 * 60_000
-/** A figure that is not back after this time is the usual one by now: a later deployment ends the failure. */
+/** Time after which a figure that has not recovered counts as normal: a later deployment ends the failure. */
 const lastingMsMax = 7 * dayMs
-/** Findings that one run looks at. */
+/** Most findings that one run checks. */
 const claimedMax = 50
 
-/** A finding whose figure is not back, as far as is known. */
+/** A finding whose figure has not recovered so far. */
 export interface OpenFinding
   extends Omit<DatedFinding, 'measure' | 'samplesBefore' | 'samplesAfter' | 'pValue'> {
   projectId: number
@@ -183,7 +186,7 @@ const claim = {
   }),
 }
 
-/** Findings that nobody has looked at for a while, so that one process at a time does. */
+/** Claims findings that were not checked for a while, so that only one process checks each. */
 export async function claimOpenFindings({ pool }: Pooled, now: Date): Promise<OpenFinding[]> {
   const { rows } = await pool.query<OpenFinding>({
     ...claim,
@@ -192,7 +195,7 @@ export async function claimOpenFindings({ pool }: Pooled, now: Date): Promise<Op
   return rows
 }
 
-/** Notes since when the figure of a finding was back. */
+/** Stores the time since which the figure of a finding has recovered. */
 export const recordRecovery = ({ pool }: Pooled, { projectId, id }: OpenFinding, recoveredAt: Date) =>
   pool.query({
     name: 'record-recovery',

@@ -39,14 +39,14 @@ import {
 
 const minuteMs = 60_000
 const timeoutMs = 2 * minuteMs
-/** Deployments that one run compares at most. */
+/** Most deployments that one run compares. */
 const deploymentsMax = 50
 /**
- * A deployment that took longer had to wait, such as for an approval: its beginning is taken to be this long
- * before its end.
+ * Longest rollout. A deployment that took longer had to wait, for example for an approval: its start is
+ * assumed to be this long before its end.
  */
 const rolloutMsMax = 30 * minuteMs
-/** A deployment that was not compared for this long after its window is never compared. */
+/** Time after its window after which a deployment is never compared. */
 const missedMsMax = 24 * 60 * minuteMs
 
 interface Dependencies {
@@ -58,9 +58,8 @@ interface Dependencies {
 }
 
 /**
- * Compares the services of finished deployments before and after them, while the window after each of them
- * grows, and stores what became worse, when it was back, and what rules do about it. A run that is
- * interrupted leaves the rest to the next one.
+ * Compares the services of finished deployments before and after them, while the window after each one grows,
+ * and stores findings, recoveries and the runs of rules. The next run continues after an interruption.
  */
 export const deploymentImpact = ({ database, clock, redis, impact: settings, webhooks }: Dependencies) =>
   jobType({
@@ -100,7 +99,7 @@ interface Comparison extends Pick<Dependencies, 'database' | 'redis'> {
 }
 
 /**
- * One that fails does not keep the others waiting: the next run tries it again.
+ * Compares one deployment. A failure does not affect the others, and the next run tries it again.
  *
  * @returns whether rules were applied
  */
@@ -124,10 +123,10 @@ async function compareDeployment(
 }
 
 /**
- * Stores what a comparison has found, the deliveries to webhooks about what is new, and what rules do about
- * it. Safe to repeat. Does nothing when the deployment, or a rule about it, was deleted meanwhile.
+ * Stores the findings of a comparison, the webhook deliveries about new ones, and the runs of rules. It is
+ * safe to repeat. It does nothing when the deployment, or a rule about it, was deleted meanwhile.
  *
- * @returns the names of the rules that were applied
+ * @returns the names of the applied rules
  */
 export async function recordImpact(
   { pool }: Pooled,
@@ -155,7 +154,7 @@ export async function recordImpact(
 }
 
 /**
- * The figures of the sagas of each service of a deployment in each of its tenants, and of its queues, and
+ * Returns the saga metrics of each service of a deployment in each of its tenants, its queue metrics, and
  * what became worse.
  */
 export async function findDeploymentImpact(
@@ -190,7 +189,7 @@ export async function findDeploymentImpact(
   }
 }
 
-/** The findings of a comparison, with the service and the tenant that they are about. */
+/** Returns the findings of a comparison with their service and tenant. */
 const datedFindings = ({
   metrics: { service: serviceName, tenant = '' },
   findings,
@@ -205,7 +204,7 @@ const datedFindings = ({
     changePointAt: new Date(changePoint),
   }))
 
-/** Null while Redis does not answer, too: sagas are compared all the same. */
+/** Compares queues; null also while Redis does not answer, so that sagas are still compared. */
 async function compareQueuesIfKnown(
   { database, redis, logger }: Comparison,
   deployment: DueDeployment,
@@ -242,7 +241,7 @@ function nextLook(finishedAt: Date, { windowMinutes }: ImpactSettings, now: Date
 type Question = Pick<HistoryQuestion, 'moments' | 'stuckAfterMs'>
 
 interface Compared {
-  /** With the common cause that a comparison before has found. */
+  /** Includes the common cause that an earlier comparison has found. */
   metrics: ServiceMetrics
   findings: Finding[]
 }
@@ -267,7 +266,7 @@ async function compareServices(
   return compared
 }
 
-/** Those of the tenants in which services that were not deployed became worse, too. */
+/** Returns the tenants in which services that were not deployed became worse, too. */
 async function listCommonCauses(
   database: Database,
   tenants: ReadonlySet<string>,
@@ -278,7 +277,10 @@ async function listCommonCauses(
   return found
 }
 
-/** The day before the deployment is read only of services that seem to have become worse. */
+/**
+ * Returns whether other services became worse. It reads the day before only for services that seem to have
+ * become worse.
+ */
 async function haveOthersWorsened(database: Database, tenant: string, question: Question): Promise<boolean> {
   const { moments } = question
   const histories: ObservedHistory[] = []

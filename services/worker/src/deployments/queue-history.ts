@@ -9,34 +9,34 @@ import type { QueueSample } from '@switchyard/delivery-impact'
 import { isQueueOf, type NamedQueue } from '@switchyard/domain/queue-services'
 import type { Redis } from 'ioredis'
 
-/** Samples in memory at once while the history is read: one of 2,000 queues takes half a megabyte. */
+/** Samples in memory at once while the history is read; one of 2,000 queues takes half a megabyte. */
 const readAtOnce = 10
 const samplesMax = 1440
-/** What happened between two samples that lie further apart is not known to have happened then. */
+/** Largest gap between two samples whose difference is attributed to the later one. */
 const gapMsMax = 180_000
-/** Queues that are compared although their services were not deployed. */
+/** Most queues of services that were not deployed that are compared. */
 const othersMax = 30
 
 interface QueuesQuestion {
   /**
-   * The names of the groups to which a series counts; asked once for each. The series of a whole source has
-   * the queue ''.
+   * Returns the names of the groups of a series; called once for each series. The series of a whole source
+   * has the queue ''.
    */
   groupsOf: (series: NamedQueue) => readonly string[]
   fromMs: number
   toMs: number
 }
 
-/** Samples of queues, by group and by time, in the minutes that the history has. */
+/** Samples of queues, by group and time, in the minutes that the history covers. */
 export interface Queues {
-  /** Whether the history has any minute of the times that were asked for. */
+  /** Whether the history covers any minute of the requested time. */
   isKnown: boolean
   groups: Map<string, QueueSample[]>
 }
 
 /**
- * The groups that the history of queues knows. Of a source that has the name of a service, the whole counts:
- * not every source counts attempts by queue.
+ * Returns the groups of the services. For a source with the name of a service, the whole source counts,
+ * because not every source counts attempts by queue.
  */
 export const groupsOfServices =
   (services: readonly string[]): QueuesQuestion['groupsOf'] =>
@@ -45,7 +45,7 @@ export const groupsOfServices =
       source === serviceName ? queue === '' : isQueueOf(serviceName, { source, queue }),
     )
 
-/** Some queues of no service of the given ones, each by itself. */
+/** Groups some queues that belong to none of the services, each as its own group. */
 export function groupsOfOthers(services: readonly string[]): QueuesQuestion['groupsOf'] {
   let others = 0
   return (series) => {
@@ -81,7 +81,7 @@ export async function readQueues(redis: Redis, question: QueuesQuestion): Promis
   return { isKnown: rows.some(({ at }) => at >= fromMs), groups }
 }
 
-/** The latest first. When a sample is saved meanwhile, another one may come twice. */
+/** Yields samples, latest first. When a sample is saved meanwhile, another one may be yielded twice. */
 async function* samplesBackTo(redis: Redis, fromMs: number): AsyncGenerator<HistorySample> {
   let last = Number.POSITIVE_INFINITY
   for (let start = 0; start < samplesMax; start += readAtOnce) {
@@ -101,7 +101,10 @@ interface Row {
   series: [key: string, metrics: SeriesMetrics][]
 }
 
-/** The sample of each group at one moment: the longest latency, and the attempts since the moment before. */
+/**
+ * Returns the sample of each group at one moment: the longest latency, and the attempts since the previous
+ * moment.
+ */
 function samplesOf(
   { at, series }: Row,
   before: Row | undefined,
@@ -124,7 +127,7 @@ function samplesOf(
   return samples
 }
 
-/** Counters that became smaller have begun again, and what they counted meanwhile is not known. */
+/** Returns the new attempts. Counters that became smaller were reset, and their increments are unknown. */
 function attemptsSince(before: SeriesMetrics | undefined, { processed, failed }: SeriesMetrics) {
   const jobs = (processed ?? 0) - (before?.processed ?? processed ?? 0)
   const failedJobs = (failed ?? 0) - (before?.failed ?? failed ?? 0)

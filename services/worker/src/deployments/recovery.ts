@@ -7,12 +7,12 @@ import { groupsOfServices, readQueues } from './queue-history.js'
 import { readBriefHistory } from './saga-history-store.js'
 
 const minuteMs = 60_000
-/** Sagas that ended earlier, and earlier samples of queues, are not read. */
+/** Time before which ended sagas and samples of queues are not read. */
 const historyMs = 120 * minuteMs
 
 type Known = Pick<ServiceHistory, 'runs' | 'queues'>
 
-/** Notes when the figures of earlier findings were back where they were before. */
+/** Stores when the figures of earlier findings returned to their former level. */
 export async function noteRecoveries(
   { database, redis }: { database: Database; redis: Redis },
   { sagasMin, stuckAfterMs }: Pick<ImpactSettings, 'sagasMin' | 'stuckAfterMs'>,
@@ -26,11 +26,11 @@ export async function noteRecoveries(
       return { runs, queues: [] }
     }
     const groupsOf = groupsOfServices([serviceName])
-    // While Redis is away, nothing is known of queues, and a later look tells.
+    // Without Redis, the state of queues is unknown, and a later check decides.
     const read = await readQueues(redis, { groupsOf, fromMs: from, toMs: to }).catch(() => null)
     return { runs: [], queues: read?.groups.get(serviceName) ?? [] }
   }
-  // A service often has several findings.
+  // The runs of a service are cached, because it often has several findings.
   const known = new Map<string, Known>()
   for (const finding of await claimOpenFindings(database, now)) {
     if (signal.aborted) return

@@ -30,14 +30,14 @@ export interface Rule extends ImpactRuleCondition {
   dryRun: boolean
 }
 
-/** A banner that nobody ends goes away after this time. */
+/** Time after which a banner ends by itself. */
 const bannerMsMax = 30 * dayMs
-/** Findings that a run keeps. */
+/** Most findings that a run stores. */
 const findingsMax = 50
 
 /**
- * Rules of the project of a deployment; none when it is dismissed, or another one has followed in its
- * environment.
+ * Lists the rules of a deployment's project; none when the deployment is dismissed, or another one has
+ * followed in its environment.
  */
 export async function listRules(client: PoolClient, { projectId, id }: DeploymentKey): Promise<Rule[]> {
   const { rows } = await client.query<Rule>({
@@ -107,7 +107,7 @@ export async function insertBanner(
   await client.query(queryOf(insertBannerRow, [message]))
 }
 
-/** Takes away the banners of runs that have ended. @returns how many */
+/** Removes the banners of runs that have ended. @returns their number */
 export async function endBanners(client: PoolClient, now: Date): Promise<number> {
   const { rowCount } = await client.query({
     name: 'impact-rules-end-banners',

@@ -19,7 +19,7 @@ import { deploymentPage, type HookDeployment, ruleDelivery } from '@switchyard/w
 import type { Redis } from 'ioredis'
 import { endBanners, insertBanner, insertRun, listRules, type Rule } from './rules-store.js'
 
-/** What a comparison was about. */
+/** The deployment of a comparison. */
 export interface ComparedDeployment {
   projectId: number
   id: number
@@ -31,7 +31,7 @@ export interface ComparedDeployment {
   pathWithNamespace: string
 }
 
-/** A deployment as webhooks show it. */
+/** Returns a deployment in the shape of webhooks. */
 export const hookDeployment = ({
   projectId,
   pathWithNamespace,
@@ -41,7 +41,7 @@ export const hookDeployment = ({
   project: { id: projectId, pathWithNamespace },
 })
 
-/** When rules are applied, and what links begin with. */
+/** The time and the link base with which rules are applied. */
 export interface RuleContext {
   now: Date
   /** Base of links; undefined: no links. */
@@ -49,11 +49,11 @@ export interface RuleContext {
 }
 
 /**
- * Applies the rules of the project of a deployment to what was found about it, each rule once, in the
- * transaction that stores what was found. A deployment that is dismissed, or that another one has followed in
- * its environment, is left alone.
+ * Applies the rules of a deployment's project to its findings, each rule once, in the transaction that stores
+ * the findings. A deployment that is dismissed, or that another one has followed in its environment, is
+ * skipped.
  *
- * @returns the names of the rules that were applied, dry runs among them
+ * @returns the names of the applied rules, including dry runs
  */
 export async function applyRules(
   client: PoolClient,
@@ -72,7 +72,7 @@ export async function applyRules(
 
 interface Application {
   deployment: ComparedDeployment
-  /** Those that the rule is about. */
+  /** The findings that match the rule. */
   findings: ImpactFinding[]
   context: RuleContext
 }
@@ -132,10 +132,10 @@ function shownBanner(
 }
 
 /**
- * Notes the end of what rules did about deployments that are dismissed or followed by now, and takes away the
- * banners of runs that have ended.
+ * Ends the runs of rules for deployments that were dismissed or followed by another one, and removes the
+ * banners of ended runs.
  *
- * @returns whether a banner was taken away
+ * @returns whether a banner was removed
  */
 export const endRules = ({ pool }: Pooled, now: Date): Promise<boolean> =>
   inPoolTransaction(pool, async (client) => {
@@ -143,7 +143,7 @@ export const endRules = ({ pool }: Pooled, now: Date): Promise<boolean> =>
     return (await endBanners(client, now)) > 0
   })
 
-/** Tells the replicas of admin-broadcast that messages have changed. */
+/** Notifies the replicas of admin-broadcast that messages have changed. */
 export async function announceBanners(redis: Redis): Promise<void> {
   const changed: BroadcastNotice = {}
   await redis.publish(broadcastChannel, JSON.stringify(changed))

@@ -3,18 +3,18 @@ import type { Moments, ObservedHistory, ObservedRun, Share } from '@switchyard/d
 import { dayMs } from '@switchyard/domain'
 
 const hourMs = 3_600_000
-/** A failure is new when none like it happened for this long. */
+/** Time without a similar failure after which a failure counts as new. */
 const forgottenMs = 14 * dayMs
-/** Sagas that take longer do not count, so that only those are read that began near the windows. */
+/** Longest saga that counts, so that only sagas that began near the windows are read. */
 const durationMsMax = dayMs
-/** Names that are looked through, of which some have no saga in the windows. */
+/** Most names that are searched; some of them have no saga in the windows. */
 const namesMax = 1000
-/** Tenants of a service that are compared. */
+/** Most tenants of a service that are compared. */
 const tenantsMax = 20
-/** Services that are compared although they were not deployed. */
+/** Most services that are compared although they were not deployed. */
 const othersMax = 30
 
-/** Whose sagas are read. */
+/** The service and the tenant whose sagas are read. */
 export interface HistoryQuestion {
   tenant: string
   serviceName: string
@@ -25,8 +25,8 @@ export interface HistoryQuestion {
 const failed = `(s.status = 'Error' OR s.outcome IN ('compensated', 'inconsistent') OR s.resolved_at IS NOT NULL)`
 const seconds = 'EXTRACT(epoch FROM s.ended_at - COALESCE(s.started_at, s.first_seen_at))::double precision'
 /**
- * Also those that waited and have ended by now: otherwise there would always be more of them in the later
- * window.
+ * Includes sagas that waited and have ended since then, otherwise the later window would always have more of
+ * them.
  */
 const stuck = `(f.saga_id IS NOT NULL OR COALESCE(${seconds} > $5, false))`
 /** Sagas `s` of a service that began in a time and ended, failed or wait, with their flag `f`. */
@@ -48,7 +48,7 @@ const runsOfService = {
     WHERE at >= $6 ORDER BY at`,
 }
 
-/** Hours are counted back from the deployment, 0 is the last one before it. */
+/** Hours are counted back from the deployment; 0 is the last one before it. */
 const hoursOfService = {
   name: 'impact-hours',
   text: `SELECT hour, count(*)::int AS of, count(*) FILTER (WHERE failed)::int AS failed,
@@ -59,12 +59,12 @@ const hoursOfService = {
     WHERE hour BETWEEN 0 AND 23 GROUP BY hour ORDER BY hour`,
 }
 
-/** Of services that were not deployed only sagas are read that take up to this long. */
+/** Longest saga that is read of services that were not deployed. */
 const briefMsMax = hourMs
 
 /**
- * What a service did from the beginning of the window before a deployment up to the end of the window after
- * it.
+ * Reads what a service did from the beginning of the window before a deployment to the end of the window
+ * after it.
  */
 export async function readHistory(database: Pooled, question: HistoryQuestion): Promise<ObservedHistory> {
   const { tenant, moments } = question
@@ -75,8 +75,8 @@ export async function readHistory(database: Pooled, question: HistoryQuestion): 
 }
 
 /**
- * The same of sagas that took an hour at most, without the hours of the day before: what is quickly read of
- * many services.
+ * Like {@link readHistory}, but only with sagas of an hour at most and without the hours of the day before,
+ * which is fast for many services.
  */
 export async function readBriefHistory(
   database: Pooled,
@@ -111,7 +111,7 @@ async function readHours({ pool }: Pooled, { tenant, serviceName, moments, stuck
   return { failed: sharesOf('failed'), stuck: sharesOf('stuck') }
 }
 
-/** Those failures that any service of the tenant had in the fortnight before. */
+/** Finds the failures that any service of the tenant had in the fortnight before. */
 async function findKnown({ pool }: Pooled, tenant: string, fingerprints: string[], startedAt: number) {
   const { rows } = await pool.query<{ fingerprint: string }>({
     name: 'impact-known-failures',
@@ -123,14 +123,14 @@ async function findKnown({ pool }: Pooled, tenant: string, fingerprints: string[
   return new Set(rows.map(({ fingerprint }) => fingerprint))
 }
 
-/** The names are found one after the other in an index, whatever number of sagas each has. */
+/** Finds the distinct names by jumping along an index, however many sagas each has. */
 const distinct = (column: string, where: string) => `WITH RECURSIVE names AS (
     (SELECT ${column} AS name FROM sagas WHERE ${where} ORDER BY ${column} LIMIT 1)
     UNION ALL SELECT (SELECT ${column} FROM sagas WHERE ${where} AND ${column} > names.name ORDER BY ${column} LIMIT 1)
       FROM names WHERE names.name IS NOT NULL)
   SELECT name FROM (SELECT name FROM names LIMIT ${namesMax}) known WHERE name IS NOT NULL`
 
-/** Tenants in which a service began sagas in the windows. */
+/** Lists tenants in which a service began sagas in the windows. */
 export async function listTenants({ pool }: Pooled, serviceName: string, { from, to }: Moments) {
   const { rows } = await pool.query<{ name: string }>({
     name: 'impact-tenants',
@@ -142,7 +142,7 @@ export async function listTenants({ pool }: Pooled, serviceName: string, { from,
   return rows.map(({ name }) => name)
 }
 
-/** Services of a tenant that began sagas in the windows and were not deployed in them. */
+/** Lists services of a tenant that began sagas in the windows and were not deployed in them. */
 export async function listOthers({ pool }: Pooled, tenant: string, { from, to }: Moments) {
   const { rows } = await pool.query<{ name: string }>({
     name: 'impact-others',

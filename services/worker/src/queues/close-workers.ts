@@ -5,26 +5,26 @@ import pTimeout from 'p-timeout'
 
 interface CloseWorkersOptions {
   workers: Worker[]
-  /** Aborted here when jobs that still run have to stop. */
+  /** Aborted here when running jobs must stop. */
   stopping: AbortController
-  /** How long running jobs may continue; then they go back to their queues. */
+  /** Time for which running jobs may continue before they return to their queues. */
   graceMs: number
   /** See {@link watchOutage}. */
   redisOutageMs: () => number
 }
 
-/** How long it may take to give jobs back. */
+/** Time limit for returning jobs to their queues. */
 const giveBackMs = 1000
 /**
- * Once Redis is away for this time, which may have begun long before, workers close without it: another
- * worker finds the unfinished jobs stalled later.
+ * Outage of Redis after which workers close without it, even when it began long before. Another worker later
+ * finds the unfinished jobs stalled.
  */
 const redisOutageMsMax = 1000
 const disconnectMs = 500
 
 /**
- * Takes no more jobs; finishes the running ones or gives them back. Without Redis neither is possible nor
- * waited for.
+ * Takes no more jobs, and finishes the running ones or returns them to their queues. Without Redis, neither
+ * is possible, so it does not wait.
  */
 export async function closeWorkers(options: CloseWorkersOptions): Promise<void> {
   const { workers, stopping, graceMs } = options
@@ -42,11 +42,11 @@ export async function closeWorkers(options: CloseWorkersOptions): Promise<void> 
   if (areClosed) return
   giveBack()
   const disconnected = Promise.allSettled(workers.map((worker) => worker.disconnect()))
-  // A connection that is lost never says that it has ended.
+  // A lost connection never reports its end.
   if (areClosed === undefined) await pTimeout(disconnected, { milliseconds: disconnectMs, message: false })
 }
 
-/** How long a client has been without a connection, from now on; 0 while it has one. */
+/** Returns for how long a client has had no connection; 0 while it has one. */
 export function watchOutage(redis: Redis): () => number {
   let lostAtMs = redis.status === 'ready' ? null : performance.now()
   redis.on('close', () => {

@@ -7,10 +7,10 @@ const secondsBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1800]
 
 /** Prometheus metrics of the jobs that this process runs. */
 export interface JobMetrics {
-  /** An attempt begins. */
+  /** Counts the start of an attempt. */
   started(job: Job): void
   ended(job: Job, outcome: Outcome, seconds: number): void
-  /** The last attempt of a job has failed. */
+  /** Counts a job whose last attempt has failed. */
   died(queue: string): void
 }
 

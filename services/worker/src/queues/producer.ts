@@ -3,14 +3,14 @@ import { tracing } from '@switchyard/service-kit/observability'
 import { type JobsOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
-/** A job as the builders of `@switchyard/contracts/jobs` make it. */
+/** A job from the builders of `@switchyard/contracts/jobs`. */
 interface NewJob<Name extends QueueName> {
   name: Name
   data: object
   options: JobsOptions
 }
 
-/** Adds jobs that another job asks for to their queues. */
+/** Adds jobs that another job requests. */
 export interface Producer {
   /**
    * Adds jobs to one queue.

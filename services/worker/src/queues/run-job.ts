@@ -8,14 +8,14 @@ import type { JobMetrics } from './job-metrics.js'
 interface RunJobOptions {
   logger: Logger
   metrics: JobMetrics
-  /** Aborted when jobs still under way have to be given back, because the process stops. */
+  /** Aborted when running jobs must return to their queues, because the process stops. */
   stopping: AbortSignal
 }
 
 /**
- * Makes the function that BullMQ calls for each attempt at a job: checks the payload, limits the time, counts
- * the attempt however it ends. A job that is interrupted because the process stops goes back to its queue
- * without using up an attempt.
+ * Makes the function that BullMQ calls for each attempt at a job: it checks the payload, limits the time, and
+ * counts the attempt whatever its result is. A job that the end of the process interrupts returns to its
+ * queue without using up an attempt.
  */
 export function createProcessor(type: JobType, { logger, metrics, stopping }: RunJobOptions) {
   return async (job: Job, token?: string): Promise<void> => {
@@ -38,11 +38,11 @@ export function createProcessor(type: JobType, { logger, metrics, stopping }: Ru
 
 async function runOnce(type: JobType, job: Job, logger: Logger, stopping: AbortSignal): Promise<void> {
   const payload = jobPayloads[type.queue].safeParse(job.data)
-  // A bad payload stays bad: the job is dead at once, without further attempts.
+  // A bad payload stays bad, so the job is dead at once, without further attempts.
   if (!payload.success) throw new UnrecoverableError(`payload: ${payload.error.issues[0]?.message}`)
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(type.timeoutMs)])
   const jobLogger = logger.child({ queue: type.queue, job_id: job.id, attempt: job.attemptsMade + 1 })
-  // A job that ignores the signal cannot occupy its worker for ever.
+  // The time limit also ends a job that ignores the signal, so that it cannot occupy its worker for ever.
   await pTimeout(type.run(payload.data as never, { signal, logger: jobLogger }), {
     milliseconds: Number.POSITIVE_INFINITY,
     signal,

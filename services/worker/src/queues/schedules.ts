@@ -5,8 +5,8 @@ import type { Redis } from 'ioredis'
 import type { JobType, Schedule } from '../job-type.js'
 
 /**
- * Registers the schedules of jobs at every connection to Redis, so that a Redis that lost its data has them
- * again at once. Every replica does so: schedules of the same name are one schedule.
+ * Registers the schedules of jobs at every connection to Redis, so that a Redis that lost its data gets them
+ * again. Every replica does so, because schedules of the same name are one schedule.
  */
 export function keepSchedules(types: JobType[], redis: Redis, logger: Logger): void {
   const register = () => {
@@ -30,7 +30,8 @@ async function registerSchedule(name: string, schedule: Schedule, redis: Redis):
   const options = {
     attempts,
     backoff: { type: 'exponential', delay: retryDelayMs },
-    // An hour without PostgreSQL would leave thousands of dead jobs, and hide the ones that matter.
+    // Otherwise, an hour without PostgreSQL would leave thousands of dead jobs, and hide the ones that
+    // matter.
     ...(attempts === 1 ? { removeOnFail: true } : {}),
   }
   try {

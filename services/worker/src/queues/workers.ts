@@ -15,11 +15,11 @@ interface WorkersOptions {
   redisUrl: string
   logger: Logger
   metrics: JobMetrics
-  /** Counts the attempts at jobs; started here. */
+  /** Counts the attempts at jobs. `startWorkers` starts it. */
   heartbeat: Heartbeat
-  /** How long running jobs may continue once closing has begun; then they go back to their queues. */
+  /** Time for which running jobs may continue after closing has begun before they return to their queues. */
   graceMs: number
-  /** Another client of this process, whose connection tells whether Redis is reachable. */
+  /** Another client of this process, whose connection shows whether Redis is reachable. */
   redis: Redis
   /** Called with every error of a worker; see `commandFailed` of `reportRedis`. */
   onCommandFailed: (error: Error) => void
@@ -36,7 +36,7 @@ const kept = {
   removeOnFail: { age: (30 * dayMs) / 1000, count: 10_000 },
 }
 
-/** Works on the queue of every job type. While Redis is unreachable, it goes on trying to connect. */
+/** Processes the queue of every job type. While Redis is unreachable, it keeps trying to connect. */
 export function startWorkers(options: WorkersOptions): Workers {
   const { types, redisUrl, logger, metrics, heartbeat, graceMs, redis, onCommandFailed } = options
   const redisOutageMs = watchOutage(redis)
@@ -46,7 +46,7 @@ export function startWorkers(options: WorkersOptions): Workers {
     // Blocking reads wait for Redis to come back instead of giving up.
     maxRetriesPerRequest: null,
     retryStrategy: (attempt: number) => Math.min(attempt * 100, 2000),
-    // Blocking reads are answered within ten seconds. A network that swallows packets reports nothing.
+    // Blocking reads are answered within ten seconds. A network that drops packets reports nothing.
     socketTimeout: 20_000,
   }
 
@@ -59,10 +59,10 @@ export function startWorkers(options: WorkersOptions): Workers {
         connection,
         prefix: jobKeyPrefix,
         concurrency: type.concurrency,
-        // The longest wait for a job in an empty queue; half of it is the default, and wakes a worker at rest
+        // The longest wait for a job in an empty queue. The default is half of it, and wakes an idle worker
         // twice as often.
         drainDelay: 10,
-        // A job whose workers are killed again and again is more likely the cause than the victim.
+        // A job whose workers are killed repeatedly is more likely the cause than the victim.
         maxStalledCount: 3,
         telemetry: tracing()?.jobs,
         ...kept,
@@ -70,12 +70,12 @@ export function startWorkers(options: WorkersOptions): Workers {
     )
     worker.on('error', (error) => {
       onCommandFailed(error)
-      // The shared client logs an outage once; each worker has this event at every attempt to reconnect.
+      // The shared client logs an outage once; each worker has this event at every reconnect attempt.
       logger.debug({ err: error, queue }, 'worker error')
     })
     worker.on('failed', (job, error) => {
-      // A failure finishes only a job without further attempts. A job that is not kept has a next run
-      // instead.
+      // A failure finishes only a job without further attempts. A job that is not kept is repeated by its
+      // next run.
       const dead = job?.finishedOn !== undefined && job.opts.removeOnFail !== true
       if (dead) metrics.died(queue)
       const fields = { queue, job_id: job?.id, attempts: job?.attemptsMade, dead }

@@ -16,18 +16,19 @@ import { jobType } from '../job-type.js'
 
 interface HousekeepingDependencies {
   database: Database
-  /** Name of the storage that this process has. */
+  /** Name of this process's storage. */
   storage: string
-  /** Folder of its bare repositories. */
+  /** Folder of the storage's bare repositories. */
   storageRoot: string
-  /** Repositories tidied at once. */
+  /** Number of repositories that are tidied at once. */
   housekeepingConcurrency: number
 }
 
 /**
- * Tidies the repository of a project after a push; does nothing when the project or its repository is gone. A
- * lock keeps two processes from tidying the same repository, which happens when Redis takes a running job for
- * stalled. `repositoryHousekeepingJob` of the contracts says how several pushes share one job.
+ * Runs housekeeping of a project's repository after a push; does nothing when the project or its repository
+ * no longer exists. A lock prevents two processes from tidying the same repository, which would happen when
+ * Redis mistakes a running job for a stalled one. `repositoryHousekeepingJob` of the contracts describes how
+ * several pushes share one job.
  */
 export const repositoryHousekeeping = ({
   database,
@@ -42,7 +43,7 @@ export const repositoryHousekeeping = ({
     timeoutMs: 30 * 60_000,
     async run({ projectId }, { signal, logger }) {
       const alone = await withMaintenanceLock(database, projectId, async (lockLost) => {
-        // The lock also keeps the repository from being moved to another storage.
+        // The lock also prevents moves of the repository to another storage.
         const location = await findRepositoryLocation(database, projectId)
         if (location?.storage !== storage)
           return logger.info({ projectId }, 'the project is gone or in another storage')
@@ -57,13 +58,14 @@ export const repositoryHousekeeping = ({
         if (found) await countAnew(database, projectId, join(storageRoot, diskPath), signal)
         logger.info({ projectId }, found ? 'tidied the repository' : 'the project has no repository')
       })
-      // The other run may have begun before the push of this job, so that this job is tried again later.
+      // The other run may have begun before the push of this job, so this job is tried again later.
       if (!alone) throw new Error('another process tidies this repository')
     },
   })
 
 /**
- * Tidying makes a repository smaller, and a process that was killed may have counted what it did not store.
+ * Counts the repository's size again, because tidying makes it smaller, and a killed process may have counted
+ * bytes that it did not store.
  */
 async function countAnew(database: Database, projectId: number, path: string, signal: AbortSignal) {
   const notedBefore = await findRepositoryBytes(database, projectId)

@@ -1,12 +1,10 @@
 import type { Database } from '@switchyard/db'
 import { jobType } from '../job-type.js'
 
-/**
- * Today and the six days after it, so that no partition is missing when no worker runs for most of a week.
- */
+/** Today and the next six days, so that no partition is missing when no worker runs for most of a week. */
 const daysAhead = 7
 
-/** Creates the daily partitions of the saga event log before their day begins. */
+/** Creates the daily partitions of the saga event log before their days begin. */
 export const sagaEventPartitions = ({ database }: { database: Database }) =>
   jobType({
     queue: 'saga-event-partitions',
@@ -20,10 +18,10 @@ export const sagaEventPartitions = ({ database }: { database: Database }) =>
   })
 
 /**
- * Creates the missing daily partitions of the saga event log, from today (UTC) on. It may run in several
+ * Creates the missing daily partitions of the saga event log, starting today (UTC). It may run in several
  * processes at once and during writes.
  *
- * @param days number of days, today included
+ * @param days number of days, including today
  * @returns names of the new partitions
  */
 async function ensureSagaEventPartitions({ pool }: Database, days: number): Promise<string[]> {

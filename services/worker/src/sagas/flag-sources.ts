@@ -1,6 +1,6 @@
 import type { Pooled } from '@switchyard/db'
 
-/** A saga, or an activity without a saga (`sagaId` is ''), whose flags may have to change. */
+/** A saga, or an activity without a saga (`sagaId` is ''), whose flags may need a change. */
 export interface FlagCandidate {
   tenant: string
   sagaId: string
@@ -15,32 +15,33 @@ export interface FlagPage {
 
 /**
  * A query for candidates: rows in the order of an index, page by page. The rules of the domain decide which
- * candidates get a flag. A source may return too many candidates, and candidates that it misses are found by
- * another source later.
+ * candidates get a flag. A source may return too many candidates, and another source finds candidates that it
+ * misses later.
  */
 export interface FlagSource {
   name: string
   /** The cutoff that limits the rows: see {@link FlagCutoffs}. */
   cutoff: keyof FlagCutoffs
   /**
-   * Whether a new round may begin where the last one ended: rows are ordered by a time that never changes.
+   * Whether a new round may begin where the last one ended, because the rows are ordered by a time that never
+   * changes.
    */
   chronological: boolean
-  /** Whether a run reads all pages, as far as its time allows; otherwise it reads one page. */
+  /** Whether a run reads all pages within its time; otherwise it reads one page. */
   everyRound: boolean
-  /** Of the position before the first row. */
+  /** The position before the first row. */
   start: readonly string[]
   sql: string
 }
 
 export interface FlagCutoffs {
-  /** Deadlines before it have passed, with their grace. */
+  /** Deadlines before this time have passed, including their grace. */
   overdue: Date
-  /** Unfinished sagas without an event since are stuck or settled. */
+  /** Unfinished sagas without an event after this time are stuck or settled. */
   idle: Date
   /** Activities without a saga and sagas without a start that were first seen before this time are parked. */
   parked: Date
-  /** No limit by time. */
+  /** The current time, for sources without a limit by time. */
   now: Date
 }
 
@@ -48,7 +49,10 @@ const notFlagged = (kinds: string, sagaId: string, activityId?: string) =>
   `NOT EXISTS (SELECT FROM saga_flags f WHERE f.tenant = page.tenant AND f.kind IN (${kinds})
     AND f.saga_id = ${sagaId}${activityId === undefined ? '' : ` AND f.activity_id = ${activityId}`})`
 
-/** Parameters of every source: $1 to $3 the position, $4 the cutoff, $5 the rows of a page. */
+/**
+ * Returns the condition of a source with a time. Parameters: $1 to $3 the position, $4 the cutoff, $5 the
+ * rows of a page.
+ */
 const afterTime = (column: string) =>
   `${column} <= $4 AND (${column}, tenant, id) > ($1::timestamptz, $2, $3)
     ORDER BY ${column}, tenant, id LIMIT $5`
@@ -58,7 +62,7 @@ const afterKey =
 const firstTime = ['-infinity', '', '']
 const firstKey = ['', '', '']
 
-/** Flags of one kind, to check whether their causes still hold. */
+/** Selects flags of one kind, to check whether their causes persist. */
 const flagged = (kind: string): FlagSource => ({
   name: `flagged-${kind}`,
   cutoff: 'now',
@@ -72,7 +76,7 @@ const flagged = (kind: string): FlagSource => ({
     ORDER BY tenant, saga_id, activity_id LIMIT $5`,
 })
 
-/** There may be many flags of this kind; the database leaves out those of sagas without a newer event. */
+/** Selects flags of a kind that may have many rows, except those of sagas without a newer event. */
 const flaggedIdle = (kind: string): FlagSource => ({
   ...flagged(kind),
   cutoff: 'idle',
@@ -88,7 +92,7 @@ const flaggedIdle = (kind: string): FlagSource => ({
     ORDER BY page.tenant, page.saga_id, page.activity_id`,
 })
 
-/** Activities whose deadlines have passed. */
+/** Selects activities whose deadlines have passed. */
 const deadlines: FlagSource = {
   name: 'deadlines',
   cutoff: 'overdue',
@@ -103,7 +107,7 @@ const deadlines: FlagSource = {
     ORDER BY page.deadline_at, page.tenant, page.id`,
 }
 
-/** Unfinished sagas without an event since the cutoff. */
+/** Selects unfinished sagas without an event since the cutoff. */
 const idle: FlagSource = {
   name: 'idle',
   cutoff: 'idle',
@@ -119,8 +123,8 @@ const idle: FlagSource = {
 }
 
 /**
- * Every unfinished saga, in endless rounds: finds candidates that the other sources miss, such as an activity
- * that is tried again after its deadline has passed.
+ * Selects every unfinished saga, in endless rounds, to find candidates that the other sources miss, such as
+ * an activity that is retried after its deadline.
  */
 const unfinished: FlagSource = {
   name: 'unfinished',
@@ -140,12 +144,12 @@ const unfinished: FlagSource = {
 }
 
 /**
- * Every unfinished saga without recent events, in endless rounds: also finds sagas whose times a clock set
- * wrong.
+ * Selects every unfinished saga without recent events, in endless rounds, including sagas whose times a wrong
+ * clock has set.
  */
 const silent: FlagSource = { ...idle, name: 'silent', chronological: false, everyRound: false }
 
-/** Sagas whose start was not reported. */
+/** Selects sagas whose start was not reported. */
 const unstarted: FlagSource = {
   name: 'unstarted',
   cutoff: 'parked',
@@ -160,7 +164,7 @@ const unstarted: FlagSource = {
     ORDER BY page.first_seen_at, page.tenant, page.id`,
 }
 
-/** Activities whose saga no event has named. */
+/** Selects activities whose saga no event has named. */
 const parked: FlagSource = {
   name: 'parked',
   cutoff: 'parked',
@@ -200,7 +204,7 @@ const contradictingActivities: FlagSource = {
     ORDER BY page.tenant, page.id`,
 }
 
-/** The sources, the most urgent first. */
+/** The sources, most urgent first. */
 export const flagSources: readonly FlagSource[] = [
   flagged('overdue'),
   deadlines,
@@ -217,7 +221,7 @@ export const flagSources: readonly FlagSource[] = [
   unfinished,
 ]
 
-/** One page of a source's candidates, read by its index alone. */
+/** Reads one page of a source's candidates by its index alone. */
 export async function readFlagPage(
   { pool }: Pooled,
   { sql, cutoff, start }: FlagSource,

@@ -3,10 +3,7 @@ import type { FlaggableActivity, FlaggableSaga, SagaFlag } from '@switchyard/dom
 import { activityTable, sagaTable } from '@switchyard/saga-store'
 import type { FlagCandidate } from './flag-sources.js'
 
-/**
- * The facts from which the flags of a saga, or of an activity without a saga, follow, and the flags it has
- * now.
- */
+/** The facts that determine the flags of a saga, or of an activity without a saga, and its current flags. */
 export interface FlagState {
   tenant: string
   /** '' for an activity without a saga. */
@@ -14,8 +11,8 @@ export interface FlagState {
   /** Null when there is no such saga. */
   saga: FlaggableSaga | null
   /**
-   * All activities of the saga; or the one activity without a saga, unless it was removed or has a saga by
-   * now.
+   * All activities of the saga, or the one activity without a saga, unless it was removed or has a saga
+   * meanwhile.
    */
   activities: FlaggableActivity[]
   flags: SagaFlag[]
@@ -50,7 +47,7 @@ const sagaList = sagaTable.listOf('s', [
 const activityList = `a.tenant, COALESCE(a.saga_id, '') AS "sagaId",
   ${activityTable.listOf('a', ['id', 'status', 'anomalies', 'deadlineAt', 'firstSeenAt', 'lastEventAt'])}`
 
-/** The states of these sagas and activities, each once. */
+/** Returns the distinct states of these sagas and activities. */
 export async function readFlagStates({ pool }: Pooled, keys: readonly FlagCandidate[]): Promise<FlagState[]> {
   const states = new Map(keys.map((key) => [stateKey(key), emptyState(key)]))
   const sagaKeys = keyArrays(
@@ -97,7 +94,10 @@ export async function readFlagStates({ pool }: Pooled, keys: readonly FlagCandid
   return [...states.values()]
 }
 
-/** A saga and its activities share one state; an activity without a saga has its own. */
+/**
+ * Returns the key of a state. A saga and its activities share one state; an activity without a saga has its
+ * own.
+ */
 const stateKey = ({ tenant, sagaId, activityId }: FlagCandidate): string =>
   sagaId === '' ? `${tenant}\0\0${activityId}` : `${tenant}\0${sagaId}`
 
@@ -114,7 +114,7 @@ const keyArrays = (keys: readonly (readonly [string, string])[]): [string[], str
   keys.map(([, id]) => id),
 ]
 
-/** Sets and clears flags, all or none. A flag that is set again begins at its new time. */
+/** Sets and clears flags atomically. A flag that is set again begins at its new time. */
 export async function writeFlags({ pool }: Pooled, { set, cleared }: FlagChanges): Promise<void> {
   if (set.length === 0 && cleared.length === 0) return
   await pool.query(

@@ -34,8 +34,8 @@ import type { SagaMetrics } from './metrics.js'
 
 const rowsMax = 1000
 /**
- * A chronological source reads this much of the past again: an event is committed some time after it was
- * received, and the row of a saga may be older than those of its activities.
+ * A chronological source reads this much of the past again, because an event is committed some time after it
+ * was received, and the row of a saga may be older than those of its activities.
  */
 const overlapMs = 5 * 60_000
 
@@ -48,8 +48,8 @@ interface Dependencies {
 
 /**
  * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Each run
- * reads the sagas and activities that have come due since the last run, and those that are flagged. A run
- * whose time is up stores its position, and the next run continues from there.
+ * reads the sagas and activities that have become due since the last run, and the flagged ones. At its time
+ * limit, a run stores its position, from which the next run continues.
  */
 export const sagaFlagSweep = ({ database, clock, sagas, sagaMetrics }: Dependencies) =>
   jobType({
@@ -84,7 +84,7 @@ async function sweepFlags({
   const cutoffs = cutoffsOf(rules, now)
   const changed = { set: 0, cleared: 0 }
   let open = [...flagSources]
-  // One page of each source in turn, so that no source waits for a long one.
+  // Sources take turns page by page, so that none waits for a long one.
   while (open.length > 0 && mayContinue()) {
     const unfinished: FlagSource[] = []
     for (const source of open) {
@@ -111,17 +111,16 @@ const cutoffsOf = ({ graceMs, stuckAfterMs, parkedAfterMs }: FlagRules, now: Dat
   now,
 })
 
-/** Position from which a source is read again after it was read to its end. */
+/** Returns the position from which a finished source is read again. */
 const beginning = (source: FlagSource, cutoffs: FlagCutoffs): readonly string[] =>
   source.chronological ? [before(cutoffs[source.cutoff], overlapMs).toISOString(), '', ''] : source.start
 
 const before = (time: Date, ms: number): Date => new Date(time.getTime() - ms)
 
 /**
- * Derives the flags of these sagas, and of these activities without a saga, and stores what has changed.
+ * Derives the flags of these sagas, and of these activities without a saga, and stores the changes.
  *
- * @returns how many flags were set and cleared, and the anomalies of the activities that were found
- *   inconsistent
+ * @returns the numbers of set and cleared flags, and the anomalies of activities that became inconsistent
  */
 async function refreshFlags(
   database: Database,
@@ -141,7 +140,7 @@ async function refreshFlags(
   return { set: all.set.length, cleared: all.cleared.length, anomalies }
 }
 
-/** Anomalies of the activities that become inconsistent by these changes. */
+/** Returns the anomalies of activities that these changes make inconsistent. */
 const anomaliesIn = (activities: FlagState['activities'], changes: FlagChanges | undefined): string[] => {
   const flagged = changes?.set
     .filter(({ kind }) => kind === 'inconsistent')

@@ -20,14 +20,14 @@ interface KeepMetricsOptions {
 }
 
 interface KeptMetrics {
-  /** Hides the metrics and releases the lease, so that another process shows them. */
+  /** Hides the metrics and releases the lease, so that another process exports them. */
   stop(): Promise<void>
 }
 
 /**
- * Shows the metrics of sagas in one worker alone: the one that holds a lease. It renews the lease until it
- * stops, so that the series stay with one process. When it fails to renew in time it hides the metrics by its
- * own clock, before the lease runs out for another worker to take.
+ * Exports the metrics of sagas in only one worker, which holds a lease. It renews the lease until it stops,
+ * so that the series stay with one process. When it fails to renew in time, it hides the metrics by its own
+ * clock, before another worker can take the lease.
  */
 export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsOptions): KeptMetrics {
   const owner = randomUUID()
@@ -38,7 +38,7 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
     const askedMs = Date.now()
     if (!(await leaseSweep(database, metricsSweep, owner, leaseMs))) return metrics.hideGauges()
     clearTimeout(hiding)
-    // The lease was granted after it was asked for, so that this timer ends before the lease.
+    // The lease begins after the request for it, so this timer ends before the lease.
     hiding = setTimeout(metrics.hideGauges, leaseMs - (Date.now() - askedMs)).unref()
     metrics.showGauges(await readSagaGauges(database))
     await countEnded(database, metrics)
@@ -52,7 +52,7 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
       await repeated.close()
       clearTimeout(hiding)
       metrics.hideGauges()
-      // When the database is unreachable, the lease runs out without this.
+      // When the database is unreachable, the lease expires by itself.
       await releaseSweep(database, metricsSweep, owner).catch((error: unknown) =>
         logger.debug({ err: error }, 'could not release the lease of the metrics of sagas'),
       )
@@ -60,7 +60,7 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
   }
 }
 
-/** Counts the sagas that have ended since the last run. The first run ever counts none. */
+/** Counts the sagas that have ended since the last run. The very first run counts none. */
 async function countEnded(database: Database, metrics: SagaMetrics): Promise<void> {
   const { ended, position } = await readNewlyEnded(database, await readCountedPosition(database))
   await writeCountedPosition(database, position)

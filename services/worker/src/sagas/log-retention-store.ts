@@ -3,8 +3,8 @@ import pg from 'pg'
 
 const defaultPartition = 'saga_events_default'
 /**
- * Partitions of the event log whose day ended before an instant, the oldest first; at the end the default
- * partition, which holds events of days without a partition.
+ * Lists partitions of the event log whose day ended before an instant, oldest first, and finally the default
+ * partition, which has events of days without a partition.
  */
 export async function listOldLogPartitions({ pool }: Pooled, before: Date): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
@@ -26,14 +26,14 @@ export interface LogScan {
   /** Events of sagas or activities that still exist. */
   living: number
   deleted: number
-  /** Id of the last event that was looked at; null when there is no more. */
+  /** Id of the last event that was read; null when there are no more. */
   next: string | null
 }
 
 /** Adds to each event of the page whether its saga or activity still exists. */
 const judged = `judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e)`
 
-/** Callers' ids are deleted together with their events. */
+/** Deletes callers' ids together with their events. */
 const idsGone = `ids_gone AS (
     DELETE FROM saga_event_ids i USING judged j
     WHERE NOT j.living AND i.tenant = j.tenant AND i.event_id = j.event_id
@@ -41,7 +41,7 @@ const idsGone = `ids_gone AS (
 
 /**
  * Reads the next events of a partition that were received before an instant, and counts those whose saga or
- * activity still exists. The other events will be deleted with their partition or by {@link thinLog}; their
+ * activity still exists. The other events are deleted later with their partition or by {@link thinLog}; their
  * callers' ids are deleted now.
  */
 export const scanLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
@@ -53,7 +53,7 @@ export const scanLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
         count(*)::int AS seen FROM judged e`,
   )
 
-/** Reads the next events of a partition, and deletes those whose saga and activity do not exist any more. */
+/** Reads the next events of a partition, and deletes those whose saga and activity no longer exist. */
 export const thinLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
   query(
     database,
@@ -92,8 +92,8 @@ async function query(
 }
 
 /**
- * Drops the partition of a day. Recording waits for that, so the attempt is given up when it does not get its
- * lock at once.
+ * Drops the partition of a day. Recording would wait for it, so the attempt is given up when it does not get
+ * its lock at once.
  *
  * @returns false when another transaction is using the log; the caller tries again later
  */

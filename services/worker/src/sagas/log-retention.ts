@@ -30,9 +30,9 @@ interface Dependencies {
 }
 
 /**
- * Drops the partitions of old days of the event log that hold no event of an existing saga. From a partition
- * that holds some, it deletes the other events, and checks the partition again a day later. A run whose time
- * is up stores its position, and the next run continues from there.
+ * Drops old partitions of the event log without events of existing sagas. From the other old partitions, it
+ * deletes the events of removed sagas, and checks them again a day later. At its time limit, a run stores its
+ * position, from which the next run continues.
  */
 export const sagaLogRetention = ({ database, clock, sagas }: Dependencies) =>
   jobType({
@@ -79,11 +79,11 @@ async function tidyLog(run: Run): Promise<void> {
 
 const firstStep = (partition: string): Step => [isDroppable(partition) ? 'check' : 'thin', '0']
 
-/** A partition that is kept is checked again a day later. */
+/** Returns whether a partition is due; a kept one is checked again a day later. */
 const isOpen = ([kind, at]: Step, now: Date): boolean =>
   kind !== 'held' || now.getTime() - Date.parse(at) >= dayMs
 
-/** @returns the next step; null when the partition is gone */
+/** @returns the next step; null when the partition no longer exists */
 async function takeStep(run: Run, partition: string, [kind, after]: Step): Promise<Step | null> {
   const { database, now, receivedBefore, logger } = run
   if (kind === 'held') return firstStep(partition)

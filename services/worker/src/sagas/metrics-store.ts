@@ -2,7 +2,7 @@ import type { Pooled } from '@switchyard/db'
 import { findLogHorizon, readLastPosition } from '@switchyard/saga-store'
 import { readSweepPosition, writeSweepPosition } from '../sweeps.js'
 
-/** Counts of one service at an instant; the service is null where none was named. */
+/** Counts of one service at an instant; the service is null when none was named. */
 export interface SagaCount {
   serviceName: string | null
   count: number
@@ -14,18 +14,18 @@ export interface SagaGauges {
   stuck: SagaCount[]
   /** Counts of activities. */
   overdue: SagaCount[]
-  /** Activities without a saga, of no service. */
+  /** Activities without a saga, and thus without a service. */
   parkedActivities: number
 }
 
-/** Reads only sagas that have not ended, by the index that holds no other sagas. */
+/** Reads only sagas that have not ended, with the index that contains only these. */
 const openSagas = `SELECT service_name AS "serviceName", status, count(*)::int AS count,
     EXTRACT(epoch FROM clock_timestamp() - min(first_seen_at))::double precision AS "oldestSeconds"
   FROM sagas WHERE ended_at IS NULL GROUP BY service_name, status`
 
 /**
- * An ended saga may be in error too. There are few tenants, and each takes one look-up in the index by
- * status.
+ * Reads sagas in error, which may have ended. There are few tenants, and each takes one look-up in the index
+ * by status.
  */
 const sagasInError = `WITH RECURSIVE tenants AS (
     (SELECT tenant FROM sagas ORDER BY tenant LIMIT 1)
@@ -42,7 +42,7 @@ const flagged = `SELECT f.kind, s.service_name AS "serviceName", count(*)::int A
 
 const parkedActivities = `SELECT count(*)::int AS count FROM saga_flags WHERE kind = 'parked' AND activity_id <> ''`
 
-/** The numbers of sagas and activities by service and status, for the gauges. */
+/** Reads the numbers of sagas and activities by service and status, for the gauges. */
 export async function readSagaGauges({ pool }: Pooled): Promise<SagaGauges> {
   const open = await pool.query<SagaGauges['open'][number]>(openSagas)
   const error = await pool.query<SagaCount>(sagasInError)
@@ -57,11 +57,11 @@ export async function readSagaGauges({ pool }: Pooled): Promise<SagaGauges> {
   }
 }
 
-/** The sweep that counts ended sagas for the metrics, by its stored name. */
+/** Stored name of the sweep that counts ended sagas for the metrics. */
 export const metricsSweep = 'figures'
 const cursorKey = 'ended'
 
-/** SQL for the id of the log up to which ended sagas are counted; null while no process counts. */
+/** SQL for the log id up to which ended sagas are counted; null while no process counts. */
 export const countedUpTo = `(SELECT (position -> '${cursorKey}' ->> 0)::bigint FROM saga_sweeps WHERE name = '${metricsSweep}')`
 
 /** A saga whose end its client has reported. */
@@ -73,7 +73,10 @@ export interface EndedSaga {
   durationSeconds: number | null
 }
 
-/** The position of the log at which counting continues; its end when no process has counted yet. */
+/**
+ * Returns the position of the log at which counting continues; the end of the log when no process has counted
+ * yet.
+ */
 export async function readCountedPosition(database: Pooled): Promise<number> {
   const [position] = (await readSweepPosition(database, metricsSweep))[cursorKey] ?? []
   return position === undefined ? readLastPosition(database) : Number(position)
@@ -83,9 +86,9 @@ export const writeCountedPosition = (database: Pooled, position: number): Promis
   writeSweepPosition(database, metricsSweep, { [cursorKey]: [String(position)] })
 
 /**
- * The sagas that have ended after a position of the log, each once, at its first SagaEnded, and the position
- * up to which the log was read. None, and the same position, while an event may still become visible among
- * them.
+ * Reads the sagas that have ended after a position of the log, each once, at its first SagaEnded, and the
+ * position up to which the log was read. It returns none, and the same position, while an event may still
+ * become visible among them.
  */
 export async function readNewlyEnded(
   database: Pooled,

@@ -4,7 +4,7 @@ import type { EndedSaga, SagaCount, SagaGauges } from './metrics-store.js'
 
 export interface SagaMetrics {
   showGauges(gauges: SagaGauges): void
-  /** Removes the gauges: another process shows them, or their values are not known. */
+  /** Removes the gauges, because another process exports them, or their values are unknown. */
   hideGauges(): void
   ended(saga: EndedSaga): void
   purged(serviceName: string | null): void
@@ -12,17 +12,17 @@ export interface SagaMetrics {
   found(anomalies: readonly string[]): void
 }
 
-/** Seconds from a short call between two services to a process of a week. */
+/** Seconds, from a short call between two services to a process of a week. */
 const durationBuckets = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800]
 
-/** @param servicesMax services that are named by a label; further ones share the label `other` */
+/** @param servicesMax number of services with their own label; further ones share the label `other` */
 export function createSagaMetrics(registry: Registry, servicesMax: number): SagaMetrics {
   const labelOf = createBoundedLabels(servicesMax)
   const gauges = createGauges(registry)
   const { ended, duration, purged, anomalies } = createCounters(registry)
   const hideGauges = () => {
     for (const gauge of Object.values(gauges)) gauge.reset()
-    // A reset sets a gauge without labels to 0, which would look like a measured value.
+    // A reset would set a gauge without labels to 0, which would look like a measured value.
     gauges.parked.remove()
     gauges.failed.remove()
   }
@@ -50,7 +50,7 @@ export function createSagaMetrics(registry: Registry, servicesMax: number): Saga
     ended({ serviceName, status, outcome, durationSeconds }) {
       const labels = { service: labelOf(serviceName), outcome: outcome ?? status.toLowerCase() }
       ended.inc(labels)
-      // A start that was received after the end gives no duration.
+      // A start that was received after the end yields no duration.
       if (durationSeconds !== null && durationSeconds >= 0) duration.observe(labels, durationSeconds)
     },
     purged: (serviceName) => purged.inc({ service: labelOf(serviceName) }),

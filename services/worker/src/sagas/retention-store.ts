@@ -21,7 +21,7 @@ const retainedList = `s.tenant, s.id, s.service_name AS "serviceName", s.status,
 
 type Row = RetentionCandidate & { position: string[] }
 
-/** A page of sagas, and where the next one begins. */
+/** Reads a page of sagas, and the start of the next one. */
 async function readPage(
   { pool }: Pooled,
   text: string,
@@ -55,13 +55,13 @@ const byTime =
       rowsMax,
     )
 
-/** Sagas whose expiry, which their clients set, has passed. */
+/** Reads sagas whose expiry, which their clients set, has passed. */
 export const readExpired = byTime('expires_at', 'true')
 
-/** Sagas without an end that an operator resolved before an instant. */
+/** Reads sagas without an end that an operator resolved before an instant. */
 export const readResolved = byTime('resolved_at', 's.ended_at IS NULL')
 
-/** Sagas without an expiry that ended before an instant, tenant by tenant. */
+/** Reads sagas without an expiry that ended before an instant, tenant by tenant. */
 export const readEnded: ReadCandidates = async (database, after, endedBefore, rowsMax) => {
   const { pool } = database
   const [tenant, ...position] = after ?? [await nextTenant(pool, ''), '-infinity', '']
@@ -87,7 +87,7 @@ async function nextTenant(pool: Database['pool'], after: string): Promise<string
   return rows[0]?.tenant ?? null
 }
 
-/** Sagas that have been settled since before an instant. */
+/** Reads sagas that have been settled since before an instant. */
 export const readSettled: ReadCandidates = (database, after, settledBefore, rowsMax) =>
   readPage(
     database,
@@ -103,9 +103,9 @@ export const readSettled: ReadCandidates = (database, after, settledBefore, rows
 
 /**
  * Deletes tombstones from before an instant. A tombstone stays while the log has events of its saga or
- * activity, so that a rebuild from the log does not bring the saga back.
+ * activity, so that a rebuild from the log does not restore the saga.
  *
- * @param after the position at which to continue; null: from the oldest tombstone on
+ * @param after the position at which to continue; null: from the oldest tombstone
  */
 export async function deleteTombstones(
   { pool }: Pooled,
@@ -152,8 +152,8 @@ const activitiesOf = `SELECT a.tenant, a.id, a.saga_id AS "sagaId", a.status, a.
 const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant, id)`
 
 /**
- * Sagas with an event or a flag that webhooks or metrics have not processed yet. Metrics are not waited for
- * when no process has begun to count.
+ * Selects sagas with an event or a flag that webhooks or metrics have not processed yet. Metrics do not delay
+ * it when no process has begun to count.
  */
 const unprocessedOf = `SELECT given.tenant, given.id FROM ${given}
   CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at
@@ -163,10 +163,7 @@ const unprocessedOf = `SELECT given.tenant, given.id FROM ${given}
     OR EXISTS (SELECT FROM saga_flags f
       WHERE f.tenant = given.tenant AND f.saga_id = given.id AND f.set_at > processed.flags_set_at)`
 
-/**
- * Deletes sagas with all that belongs to them, except events, which stay until their day of the log is
- * dropped.
- */
+/** Deletes sagas with all their rows, except events, which stay until their day of the log is dropped. */
 const purge = `WITH given AS (SELECT * FROM ${given}),
   purged AS (
     DELETE FROM saga_activities a USING given g WHERE a.tenant = g.tenant AND a.saga_id = g.id RETURNING a.tenant, a.id
@@ -186,12 +183,12 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
   ON CONFLICT (tenant, kind, id) DO UPDATE SET purged_at = EXCLUDED.purged_at`
 
 /**
- * Deletes sagas with all that belongs to them and leaves tombstones, all or none. It locks the rows like
- * recording: an event is either recorded before, and then `isDue` sees it, or it finds the tombstone. A saga
+ * Deletes sagas with all their rows and leaves tombstones, atomically. It locks the rows in the same way as
+ * recording: an event is either recorded before, so that `isDue` sees it, or it finds the tombstone. A saga
  * stays until webhooks and metrics have processed its last event, because they need its rows.
  *
- * @param isDue asked about the locked rows of a saga
- * @returns the sagas that were deleted
+ * @param isDue decides with the locked rows of a saga
+ * @returns the deleted sagas
  */
 export async function purgeSagas(
   { pool }: Pooled,
@@ -205,8 +202,8 @@ export async function purgeSagas(
     client.release()
     return purged
   } catch (error) {
-    // Closing the connection rolls the transaction back and frees its locks, whatever state the connection is
-    // in.
+    // Closing the connection rolls the transaction back and releases its locks, whatever state the connection
+    // is in.
     client.release(true)
     throw error
   }
@@ -227,7 +224,8 @@ async function purgeLocked(
   const locked = new Set(expected.map(keyText))
   const due = sagas.flatMap((saga) => {
     const own = activities.filter(({ tenant, sagaId }) => tenant === saga.tenant && sagaId === saga.id)
-    // An activity that was added while this transaction waited is not locked: the next run takes the saga.
+    // An activity that was added while this transaction waited is not locked, so the next run deletes the
+    // saga.
     const isWhole = own.every((activity) => locked.has(keyText(activity)))
     const mayGo = isWhole && !waiting.has(keyText(saga)) && isDue(saga, own)
     const { tenant, id, serviceName } = saga

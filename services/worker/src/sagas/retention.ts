@@ -23,7 +23,7 @@ import {
 } from './retention-store.js'
 
 const rowsMax = 500
-/** Sagas that one transaction deletes at most. Recording events of these sagas waits for it. */
+/** Most sagas that one transaction deletes, because recording of their events waits for it. */
 const purgedAtOnce = 50
 const name = 'retention'
 
@@ -35,8 +35,8 @@ interface Dependencies {
 }
 
 /**
- * Deletes sagas whose retention has ended, as the policy or their clients have set it, and old tombstones of
- * deleted sagas. A run whose time is up stores its position, and the next run continues from there.
+ * Deletes sagas whose retention has ended, by the policy or by their clients' expiry, and old tombstones of
+ * deleted sagas. At its time limit, a run stores its position, from which the next run continues.
  */
 export const sagaRetention = (dependencies: Dependencies) => {
   const { database, sagas } = dependencies
@@ -111,7 +111,7 @@ async function purgeCandidates(
     const due = purgeDueAt(saga, activities, sagas.retention)
     return due !== null && due <= now
   }
-  // Activities can only postpone the end of a retention, so that most sagas that stay are known without
+  // Activities can only postpone the end of a retention, so most sagas that stay are recognized without
   // reading them.
   const likely = candidates.filter((saga) => saga.endedAt === null || isDue(saga, []))
   let count = 0

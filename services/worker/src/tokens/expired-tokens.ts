@@ -3,12 +3,12 @@ import { type Clock, dayMs } from '@switchyard/domain'
 import { jobType } from '../job-type.js'
 import { deleteDeadSessions, deleteTokensDeadSince } from './store.js'
 
-/** The row of an expired or revoked token is kept this long, so that operators can find out what happened. */
+/** Time for which the row of an expired or revoked token is kept, so that operators can investigate. */
 const keptMs = 30 * dayMs
 
 /**
- * Deletes the rows of tokens that expired or were revoked over 30 days ago, and of sessions that have ended.
- * They stop working without this job.
+ * Deletes the rows of tokens that expired or were revoked over 30 days ago, and of ended sessions. They do
+ * not work before this job, either.
  */
 export const expiredTokenCleanup = ({ database, clock }: { database: Database; clock: Clock }) =>
   jobType({

@@ -18,8 +18,7 @@ export async function deleteTokensDeadSince(
 }
 
 /**
- * Deletes the sessions that have ended, and those of revoked tokens. Such a session is refused with or
- * without its row.
+ * Deletes ended sessions, and those of revoked tokens. Such a session is refused with or without its row.
  *
  * @returns number of deleted sessions
  */

@@ -6,8 +6,8 @@ import { jobType, type Producer } from '../job-type.js'
 import type { WebhookTools } from './webhooks.js'
 
 /**
- * Starts the sending of due deliveries, with a job for each host. Deliveries are stored in the database
- * alone: when Redis loses a job, the next run finds its deliveries again.
+ * Starts sending due deliveries, with one job for each host. Deliveries are only stored in the database, so
+ * when Redis loses a job, the next run finds its deliveries again.
  */
 export const webhookDispatch = ({ database, producer }: { database: Database; producer: Producer }) =>
   jobType({
@@ -22,7 +22,7 @@ export const webhookDispatch = ({ database, producer }: { database: Database; pr
   })
 
 /**
- * A job ends after this time, so that other hosts get their turn. The next dispatch continues with the
+ * Time after which a job ends, so that other hosts get their turn. The next dispatch continues with the
  * deliveries of its host.
  */
 const turnMs = 30_000
@@ -73,8 +73,8 @@ export const webhookRetention = ({ database, clock }: { database: Database; cloc
   })
 
 /**
- * Encrypts the secrets of webhooks with the first key of `WEBHOOK_SECRET_KEYS`: those that are stored
- * unencrypted, and those that another key encrypted.
+ * Encrypts secrets of webhooks with the first key of `WEBHOOK_SECRET_KEYS`, if they are stored unencrypted or
+ * with another key.
  */
 export const webhookSecretEncryption = ({
   database,

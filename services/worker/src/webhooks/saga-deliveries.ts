@@ -2,7 +2,7 @@ import { deliveriesTo, type NewDelivery } from '@switchyard/db'
 import { type FailedActivity, type SagaNews, type SagaOccurrence, sagaPayload } from '@switchyard/webhooks'
 import type { SagaFlagNews, SagaWebhook } from './saga-events-store.js'
 
-/** Events of a saga that has become Ended or Error, by its status, or resolved. */
+/** Returns the events of a saga that has become Ended or Error, by its status, or that was resolved. */
 export function finished(saga: SagaNews, activities: FailedActivity[]): SagaOccurrence[] {
   const { tenant, status, resolvedAt } = saga
   const events = [
@@ -20,7 +20,7 @@ export const flagged = (
 ): SagaOccurrence => ({ event: `saga.${flag.kind}`, tenant: flag.tenant, saga, flag, activities })
 
 /**
- * One delivery for every webhook that subscribes to the event.
+ * Returns one delivery for every webhook that subscribes to the event.
  *
  * @param externalUrl base of links; undefined: no links
  */
@@ -43,8 +43,8 @@ export function sagaDeliveries(
 }
 
 /**
- * Equal for the same event. A saga ends once, may fail again after it was resolved; a flag may be set again
- * later.
+ * Returns a key that is equal for the same event. A saga ends once and may fail again after it was resolved;
+ * a flag may be set again later.
  */
 function dedupeKeyOf({ event, saga, flag }: SagaOccurrence): string {
   if (flag) return JSON.stringify([event, flag.sagaId, flag.activityId, flag.since])

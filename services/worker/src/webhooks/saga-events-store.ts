@@ -3,11 +3,11 @@ import { operationNames, operations } from '@switchyard/domain/saga'
 import { sagaTable } from '@switchyard/saga-store'
 import type { FailedActivity, SagaNews } from '@switchyard/webhooks'
 
-/** The read position of webhooks in the saga event log and in the flags. */
+/** The position up to which webhooks have read the saga event log and the flags. */
 export interface SagaCursor {
   /** Id of the last event that was read; bigint as text. */
   position: string
-  /** Flags that were set up to this time have been read. */
+  /** Time up to which set flags have been read. */
   flagsSetAt: Date
   /** Current time of the database. */
   now: Date
@@ -28,7 +28,7 @@ export async function advanceSagaCursor({ pool }: Pooled, position: string): Pro
   ])
 }
 
-/** Stores that the flags set up to this time have been read. An earlier time changes nothing. */
+/** Stores that flags set up to this time have been read. An earlier time changes nothing. */
 export async function advanceFlagCursor({ pool }: Pooled, setAt: Date): Promise<void> {
   await pool.query(
     `UPDATE webhook_cursors SET flags_set_at = GREATEST(flags_set_at, $1) WHERE name = 'sagas'`,
@@ -84,8 +84,8 @@ const sagaColumns = `s.tenant, ${sagaTable.listOf('s', [
 const finishing = operationNames.filter((name) => operations[name].mayFinishSaga)
 
 /**
- * Sagas of a tenant that are Ended, Error or resolved, perhaps because of an event with an id in (`after`,
- * `upTo`].
+ * Lists sagas of a tenant that are Ended, Error or resolved and have an event with an id in (`after`,
+ * `upTo`], which may be the cause.
  */
 export async function listFinishedSagas(
   { pool }: Pooled,
@@ -111,7 +111,7 @@ export async function listSagaNews({ pool }: Pooled, tenant: string, ids: string
   return rows
 }
 
-/** The activities of these sagas with errors, in their order, at most `ofEachMax` of each saga. */
+/** Lists the activities of these sagas with errors, in their order, at most `ofEachMax` of each saga. */
 export async function listFailedActivities(
   { pool }: Pooled,
   tenant: string,
@@ -133,7 +133,8 @@ export async function listFailedActivities(
 }
 
 /**
- * Flags in the order in which they were set, from `setSince` on or after the last flag of the previous page.
+ * Lists flags in the order in which they were set, from `setSince` or after the last flag of the previous
+ * page.
  */
 export async function listNewFlags(
   { pool }: Pooled,

@@ -43,18 +43,18 @@ interface FollowOptions {
 }
 
 const finishes = ['saga.error', 'saga.ended', 'saga.resolved']
-/** Events that one query covers. */
+/** Number of events that one query covers. */
 const chunkIds = 5000
 const sagasAtOnce = 500
 
-/** Bounds of the errors in a payload. */
+/** Limits of the errors in a payload. */
 const payloadErrors = { ofEachMax: 20, textMax: 1000 }
 
 /**
- * Stores deliveries for sagas that have become Ended, Error or resolved since the last run. Safe to run twice
- * at once and to be interrupted anywhere: a delivery that is stored twice is one delivery.
+ * Stores deliveries for sagas that have become Ended, Error or resolved since the last run. It may run twice
+ * at once and be interrupted anywhere, because a delivery that is stored twice is one delivery.
  *
- * @returns deliveries that are new
+ * @returns the number of new deliveries
  */
 export async function followFinishedSagas(options: FollowOptions): Promise<number> {
   const { database, signal } = options
@@ -106,14 +106,14 @@ async function storeSagaDeliveries(
 }
 
 const flagsAtOnce = 500
-/** The date of a flag is the start of its transaction. The flag becomes visible up to this much later. */
+/** Longest time after which a flag becomes visible, because its date is the start of its transaction. */
 const overlapMs = 30_000
 
 /**
- * Stores deliveries for flags that were set since the last run. Safe to run twice at once and to be
- * interrupted anywhere: a delivery that is stored twice is one delivery.
+ * Stores deliveries for flags that were set since the last run. It may run twice at once and be interrupted
+ * anywhere, because a delivery that is stored twice is one delivery.
  *
- * @returns deliveries that are new
+ * @returns the number of new deliveries
  */
 export async function followFlags(options: FollowOptions): Promise<number> {
   const { database, signal } = options

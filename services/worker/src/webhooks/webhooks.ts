@@ -12,7 +12,7 @@ import { Counter } from 'prom-client'
 import { createBoundedLabels } from '../bounded-labels.js'
 import type { Config } from '../config.js'
 
-/** What jobs of webhooks use. */
+/** The tools of the webhooks' jobs. */
 export interface WebhookTools {
   sender: Sender
   secretBox: SecretBox
@@ -52,7 +52,8 @@ function createDeliveryMetrics({ registry }: Pick<Metrics, 'registry'>) {
     registers: [registry],
   })
   for (const result of ['succeeded', 'failed', 'given_up']) ofProjects.inc({ result }, 0)
-  // Of a target that is new, the first delivery that is given up would be the first value, and no increase.
+  // The first delivery to a new target that is given up would otherwise be the first value of its counter,
+  // and thus not an increase.
   const givenUp = new Counter({
     name: 'webhook_deliveries_given_up_total',
     help: 'Deliveries of webhooks whose attempts are used up, by what the webhook is of.',

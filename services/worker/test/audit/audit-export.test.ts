@@ -60,14 +60,14 @@ async function startWorker(settings: Record<string, string>) {
 const runNow = () => harness.queue('audit-export').add('audit-export', {})
 const states = () => listAuditExports(harness.database)
 const positions = async () => (await states()).map(({ position }) => Number(position))
-/** As if the wait after a failure was over, and the lease of a worker that is dead. */
+/** Makes the retry due, and expires the lease of a dead worker. */
 const makeDue = () =>
   harness.database.pool.query(
     "UPDATE audit_exports SET retry_at = NULL; UPDATE saga_sweeps SET owned_until = now() - interval '1 s'",
   )
 
 describe('syslog', () => {
-  it('gets every entry by TCP, in order and each once, as ASCII with its length before it', async () => {
+  it('receives every entry by TCP, in order and once, as ASCII with its length before it', async () => {
     const syslog = await startSyslog()
     cleanups.push(syslog.close)
     const ids = await log('1', '2')
@@ -95,7 +95,7 @@ describe('syslog', () => {
     expect(readSyslog(first).time).toBe(readSyslog(first).entry.created_at)
   })
 
-  it('gets them by TLS when its certificate is known, and nothing otherwise', async () => {
+  it('receives entries by TLS when its certificate is trusted, and nothing otherwise', async () => {
     const [cert, key] = [await readFile(join(folder, 'ca.pem')), await readFile(join(folder, 'key.pem'))]
     const syslog = await startSyslog({ cert, key })
     cleanups.push(syslog.close)
@@ -117,7 +117,7 @@ describe('syslog', () => {
     expect(await states()).toMatchObject([{ failures: 0, lastError: null, failingSince: null }])
   })
 
-  it('gets batches of at most 500, each by a connection of its own', async () => {
+  it('receives batches of at most 500, each on its own connection', async () => {
     const syslog = await startSyslog()
     cleanups.push(syslog.close)
     await harness.database.pool.query(
@@ -130,8 +130,8 @@ describe('syslog', () => {
   })
 })
 
-describe('a server of HTTP', () => {
-  it('gets lines of JSON with its token and a signature, and the same batch again until it takes it', async () => {
+describe('an HTTP server', () => {
+  it('receives lines of JSON with its token and a signature, and the same batch again until it accepts it', async () => {
     const collector = await startCollector((response, number) =>
       response.writeHead(number === 1 ? 503 : 204).end(),
     )
@@ -159,7 +159,7 @@ describe('a server of HTTP', () => {
     expect(verify({ secret: 'secret-of-the-collector', signature, body })).toBe(true)
   })
 
-  it('gets an entry that is committed after later ones', async () => {
+  it('receives an entry that is committed after later ones', async () => {
     const collector = await startCollector((response) => response.end())
     cleanups.push(collector.close)
     const late = await harness.database.pool.connect()
@@ -176,7 +176,7 @@ describe('a server of HTTP', () => {
     await expect.poll(collector.ids).toEqual([[Number(rows[0]?.id), later]])
   })
 
-  it('gets a batch again whose worker was killed before it knew the answer', async () => {
+  it('receives a batch again when its worker was killed before it had the answer', async () => {
     const collector = await startCollector((response, number) => number > 1 && response.end())
     cleanups.push(collector.close)
     const ids = await log('1')
@@ -194,8 +194,8 @@ describe('a server of HTTP', () => {
   }, 60_000)
 })
 
-describe('a collector of OpenTelemetry', () => {
-  it('gets log records with the headers that it asks for, and again after it refused them', async () => {
+describe('an OpenTelemetry collector', () => {
+  it('receives log records with the headers of the settings, and again after it refused them', async () => {
     const collector = await startCollector((response, number) =>
       response.writeHead(number === 1 ? 401 : 200).end(),
     )
@@ -221,7 +221,7 @@ describe('a collector of OpenTelemetry', () => {
   })
 })
 
-describe('old entries', () => {
+describe('old audit entries', () => {
   const old = (days: number) =>
     harness.database.pool.query('UPDATE audit_events SET created_at = now() - $1 * interval $$1 day$$', [
       days,
@@ -233,7 +233,7 @@ describe('old entries', () => {
     return rows.map(({ id }) => Number(id))
   }
 
-  it('are deleted after the days of the setting, and kept before and without it', async () => {
+  it('are deleted after the configured days, and kept before and without that setting', async () => {
     await log('1', '2')
     await old(31)
     const [young] = await log('3')

@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type IncomingHttpHeaders, type Server
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 
-/** A syslog server that counts octets, as RFC 6587 has it; with `tls`, by RFC 5425. */
+/** Starts a syslog server with octet counting (RFC 6587), or RFC 5425 with `tls`. */
 export async function startSyslog(tls?: TlsOptions) {
   const messages: string[] = []
   const connections: number[] = []
@@ -35,7 +35,7 @@ function unframed(bytes: Buffer): string[] {
   return messages
 }
 
-/** A message by RFC 5424 without structured data. */
+/** Parses a message of RFC 5424 without structured data. */
 export function readSyslog(message: string) {
   const form = /^<(\d+)>1 (\S+) (\S+) (\S+) (\S+) (\S+) - (.*)$/
   const [, priority, time, host, app, , id, text = ''] = form.exec(message) ?? []
@@ -48,7 +48,7 @@ interface Received {
   body: Buffer
 }
 
-/** A server of HTTP that keeps what it gets. `answer` may leave a request without an answer. */
+/** Starts an HTTP server that records its requests. `answer` may leave a request without an answer. */
 export async function startCollector(answer: (response: ServerResponse, number: number) => void) {
   const requests: Received[] = []
   const server = createHttpServer(async (request, response) => {
@@ -62,7 +62,7 @@ export async function startCollector(answer: (response: ServerResponse, number: 
   return {
     requests,
     url: `http://127.0.0.1:${port}/v1/logs`,
-    /** The ids of the entries of every request, which has a JSON text a line. */
+    /** Returns the ids of the entries of every request, which has one JSON text per line. */
     ids: () =>
       requests.map(({ body }) =>
         body

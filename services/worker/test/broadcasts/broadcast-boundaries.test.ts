@@ -6,7 +6,7 @@ import { startHarness } from '../harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let subscriber: Redis
-/** Instants that were told on the channel, and when. */
+/** Instants of the notices on the channel, and the times of their arrival. */
 let heard: { at: number; heardAtMs: number }[] = []
 
 beforeAll(async () => {
@@ -33,14 +33,14 @@ const planned = async () =>
   (await harness.queue(queueNames.broadcastBoundary).getDelayed()).map(({ data }) => data.at).sort()
 
 describe('the boundaries of broadcast messages', () => {
-  it('are told at their instant', async () => {
+  it('are published at their instant', async () => {
     const worker = await harness.startWorker()
     const queue = harness.queue(queueNames.broadcastBoundary)
     const tellAt = async (at: Date) => {
       const { name, data, options } = broadcastBoundaryJob(at, new Date())
       await queue.add(name, data, options)
     }
-    // It is connected when it has run something.
+    // The client is connected when a command has run.
     await tellAt(new Date())
     await expect.poll(() => heard).toHaveLength(1)
     heard = []
@@ -56,7 +56,7 @@ describe('the boundaries of broadcast messages', () => {
     await worker.close()
   })
 
-  it('are planned from the table as soon as a worker starts: each instant once, the day ahead only', async () => {
+  it('are planned from the table as soon as a worker starts: each instant once, only for the next day', async () => {
     const [first, second] = [soon(60_000), soon(120_000)]
     await createMessage(first, second)
     await createMessage(first, soon(30 * 86_400_000))
@@ -85,7 +85,7 @@ describe('the boundaries of broadcast messages', () => {
     await next.close()
   })
 
-  it('are planned anew when Redis has lost everything under a running worker', async () => {
+  it('are planned again when Redis has lost everything under a running worker', async () => {
     const worker = await harness.startWorker()
     await expect.poll(() => harness.queue(queueNames.broadcastPlanning).getJobSchedulersCount()).toBe(1)
     const startsAt = soon(60_000)
@@ -96,7 +96,7 @@ describe('the boundaries of broadcast messages', () => {
     await worker.close()
   })
 
-  it('are planned every five minutes besides', async () => {
+  it('are also planned every five minutes', async () => {
     const worker = await harness.startWorker()
     const queue = harness.queue(queueNames.broadcastPlanning)
     await expect.poll(() => queue.getJobSchedulers()).toMatchObject([{ pattern: '*/5 * * * *', tz: 'UTC' }])

@@ -15,7 +15,7 @@ afterAll(() => harness?.close())
 
 interface Sagas {
   tenant?: string
-  /** Every so many-th fails, from so many minutes ago on. */
+  /** Every n-th saga fails, from that many minutes ago. */
   failEvery?: number
   failSince?: number
   failUntil?: number
@@ -23,7 +23,7 @@ interface Sagas {
   seconds?: number
 }
 
-/** Two sagas a minute of the last day, each of which takes some seconds. */
+/** Creates two sagas a minute of the last day, each of which takes some seconds. */
 async function sagas(
   service: string,
   {
@@ -49,7 +49,7 @@ async function sagas(
   )
 }
 
-/** What is found so many minutes after the end of the one deployment that is due. */
+/** Returns the findings that many minutes after the end of the only due deployment. */
 async function found(at = now, redis = harness.redis) {
   const [deployment] = await harness.due(at)
   if (!deployment) throw new Error('no deployment is due')
@@ -57,7 +57,10 @@ async function found(at = now, redis = harness.redis) {
   return findDeploymentImpact(comparison, deployment, at)
 }
 
-/** The history of queues of the last day, a sample a minute: metrics by queue, so many minutes ago. */
+/**
+ * Stores a queue history of the last day, one sample a minute; the function returns metrics by queue for a
+ * number of minutes ago.
+ */
 async function queues(queuesOf: (minutes: number) => Record<string, Partial<SeriesMetrics>>) {
   const pipeline = harness.redis.pipeline()
   const unknown = { backlog: 0, latency: 0, processed: null, failed: null, busy: 0 }
@@ -71,7 +74,7 @@ async function queues(queuesOf: (minutes: number) => Record<string, Partial<Seri
   await pipeline.exec()
 }
 
-it('gives the figures before and after with their counts, and names what became worse', async () => {
+it('the comparison contains the figures before and after with their counts, and names what became worse', async () => {
   await sagas('billing', { failEvery: 4, failSince: 29, fingerprint: 'unseen' })
   await harness.deployed(30)
   const { services, findings, windowFrom, startedAt, windowTo, nextLookAt } = await found()
@@ -91,7 +94,7 @@ it('gives the figures before and after with their counts, and names what became 
   expect(findings[0]?.pValue).toBeLessThan(1e-5)
 })
 
-it('finds nothing where nothing changes, and keeps tenants apart', async () => {
+it('the comparison finds nothing without a change, and keeps tenants separate', async () => {
   await sagas('billing', { failEvery: 10, failSince: 1440 })
   await sagas('billing', { tenant: 'other', failEvery: 3, failSince: 29 })
   await sagas('mail')
@@ -101,7 +104,7 @@ it('finds nothing where nothing changes, and keeps tenants apart', async () => {
   expect(new Set(findings.map(({ tenant }) => tenant))).toEqual(new Set(['other']))
 })
 
-it('blames no deployment for what begins in several services that were not deployed', async () => {
+it('a failure that begins in several services without a deployment is not blamed on a deployment', async () => {
   for (const service of ['billing', 'mail', 'stock']) await sagas(service, { failEvery: 2, failSince: 28 })
   await harness.deployed(30)
   const { services, findings } = await found()
@@ -109,7 +112,7 @@ it('blames no deployment for what begins in several services that were not deplo
   expect(services).toMatchObject([{ commonCause: true, after: { compensated: 27 } }])
 })
 
-it('counts a saga that waits, and one that ended after it had waited', async () => {
+it('a saga that waits counts, even when it has ended after its wait', async () => {
   await sagas('billing', { seconds: 1000 })
   await harness.deployed(30)
   const { prisma } = harness.database
@@ -123,7 +126,7 @@ it('counts a saga that waits, and one that ended after it had waited', async () 
   expect(figures?.after.stuck).toBe(figures?.after.sagas)
 })
 
-it('notes when a figure was back where it was, and looks again at one that is not', async () => {
+it('the recovery of a figure is stored, and an unresolved finding is checked again', async () => {
   await sagas('billing', { failEvery: 2, failSince: 59, failUntil: 30 })
   await sagas('mail', { failEvery: 2, failSince: 59 })
   const { id: deploymentId } = await harness.deployed(60)
@@ -149,7 +152,7 @@ it('notes when a figure was back where it was, and looks again at one that is no
   expect(Math.abs((mail?.dueAt?.getTime() ?? 0) - againMs)).toBeLessThan(minute / 2)
 })
 
-it('compares the queues of the services, of which each is named by the beginning of its name', async () => {
+it('the queues of a service are compared, which are recognized by the beginning of their names', async () => {
   await queues((minutes) => ({
     'billing.mail': {
       latency: (minutes < 30 ? 5 : 1) + (minutes % 2),
@@ -176,14 +179,14 @@ it('compares the queues of the services, of which each is named by the beginning
   ])
 })
 
-it('blames no deployment for what begins in queues of several services that were not deployed', async () => {
+it('a problem that begins in queues of several services without a deployment is not blamed on a deployment', async () => {
   const slow = (minutes: number) => ({ latency: (minutes < 29 ? 9 : 1) + (minutes % 2) })
   await queues((minutes) => ({ billing: slow(minutes), mail: slow(minutes), stock: slow(minutes) }))
   await harness.deployed(30)
   expect(await found()).toMatchObject({ queues: [{ service: 'billing', commonCause: true }], findings: [] })
 })
 
-it('compares sagas while the history of queues is away or has nothing, and says that queues were not compared', async () => {
+it('sagas are compared without a history of queues, and the result says that queues were not compared', async () => {
   await sagas('billing', { failEvery: 4, failSince: 29 })
   await harness.deployed(30)
   const redis = createRedis({ url: 'redis://127.0.0.1:1', onError: () => {} })
@@ -195,7 +198,7 @@ it('compares sagas while the history of queues is away or has nothing, and says 
   redis.disconnect()
 })
 
-it('passes over other tiers, deployments without services and those that did not end', async () => {
+it('other tiers, deployments without services and unfinished deployments are skipped', async () => {
   await harness.deployed(30, { tier: 'staging' })
   await harness.deployed(30, { services: [] })
   await harness.deployed(30, { status: 'canceled' })
@@ -204,7 +207,7 @@ it('passes over other tiers, deployments without services and those that did not
   expect(await harness.due()).toEqual([])
 })
 
-it('two workers compare each deployment, until its window is full', async () => {
+it('two workers compare each deployment until its window is over', async () => {
   await sagas('billing', { failEvery: 4, failSince: 65 })
   const { id: hookId } = await harness.database.prisma.webhook.create({
     data: {

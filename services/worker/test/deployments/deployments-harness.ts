@@ -14,7 +14,7 @@ interface Told {
   services?: string[]
 }
 
-/** The ground of tests about the deployments of one project. */
+/** Starts the database of tests about the deployments of one project. */
 export async function startDeploymentsHarness() {
   const harness = await startHarness()
   const { database, redis } = harness
@@ -24,17 +24,17 @@ export async function startDeploymentsHarness() {
 
   return {
     ...harness,
-    /** With the rights of the worker. */
+    /** A connection with the rights of the worker. */
     ownDatabase,
     projectId,
-    /** Leaves no deployment, nor anything that is compared or follows from a comparison. */
+    /** Deletes all deployments, and all data of comparisons. */
     async clear() {
       await database.pool.query(
         'TRUNCATE deployments, impact_rules, broadcast_messages, audit_events, sagas, saga_errors, saga_flags CASCADE',
       )
       await redis.flushall()
     },
-    /** A deployment that ended so many minutes ago and took two. */
+    /** Adds a deployment that ended that many minutes ago and took two minutes. */
     async deployed(
       minutes: number,
       { tier = 'production', status = 'success', services = ['billing'] }: Told = {},

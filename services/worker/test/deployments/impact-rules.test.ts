@@ -10,7 +10,9 @@ beforeAll(async () => {
 beforeEach(() => harness.clear())
 afterAll(() => harness?.close())
 
-/** Stores of the due deployments that failures of billing became more, and names the rules that were applied. */
+/**
+ * Stores for the due deployments that billing has more failures, and returns the names of the applied rules.
+ */
 async function worse(): Promise<string[]> {
   const figures = { before: 0.01, after: 0.25, samplesBefore: 120, samplesAfter: 120, pValue: 1e-6 }
   const about = {
@@ -24,7 +26,7 @@ async function worse(): Promise<string[]> {
   const impact = { ...windows, services: [], queues: null, findings: [{ ...about, ...figures }] }
   const context = { now, externalUrl: 'https://switchyard.example.com' }
   const found = await harness.due()
-  // As two workers do it at once.
+  // Two workers do this in parallel.
   const records = [...found, ...found].map((one) => recordImpact(harness.ownDatabase, one, impact, context))
   return (await Promise.all(records)).flat().sort()
 }
@@ -52,7 +54,7 @@ const rules = () =>
   harness.database.prisma.impactRuleRun.findMany({ orderBy: { ruleId: 'asc' }, include: { rule: true } })
 const banners = () => harness.database.prisma.broadcastMessage.findMany()
 
-it('a rule is applied to a deployment once, and a dry run changes nothing but the list of its runs', async () => {
+it('a rule is applied to a deployment once, and a dry run changes only the list of its runs', async () => {
   const { prisma } = harness.database
   await addRule({ banner, notifiesWebhooks: true, ratioMin: 20 })
   await addRule({ name: 'Try', dryRun: true, banner, notifiesWebhooks: true })
@@ -122,7 +124,7 @@ it.each(['dismissed', 'deployed', 'reverted'])(
   },
 )
 
-it('the banner of a deployment that was deleted ends, and one that was followed gets none', async () => {
+it('the banner of a deleted deployment ends, and a deployment that was followed gets none', async () => {
   await addRule({ banner })
   await harness.deployed(30)
   await worse()

@@ -26,7 +26,7 @@ const keys = registryKeys(jobKeyPrefix)
 const processes = () => harness.redis.zrange(keys.processes, '0', '-1')
 
 describe('a worker process', () => {
-  it('is in the registry while it lives, with every field, and leaves it when it stops', async () => {
+  it('is in the registry with every field while it lives, and leaves it when it stops', async () => {
     const before = Date.now()
     const worker = await harness.startWorker({ WORKER_TAG: 'blue' })
     await expect.poll(processes).toHaveLength(1)
@@ -48,14 +48,14 @@ describe('a worker process', () => {
     expect(await harness.redis.exists(keys.process(id))).toBe(0)
   })
 
-  it('forgets processes without a beat for an hour', async () => {
+  it('removes processes without a beat for an hour', async () => {
     await harness.redis.zadd(keys.processes, Date.now() - 3_700_000, 'dead:1:x')
     const worker = await harness.startWorker()
     await expect.poll(processes).not.toContain('dead:1:x')
     await worker.close()
   })
 
-  it('is there again, with its schedules, after Redis has lost everything', async () => {
+  it('registers again, with its schedules, after Redis has lost everything', async () => {
     const worker = await harness.startWorker()
     await expect.poll(processes).toHaveLength(1)
     await harness.redis.flushall()
@@ -68,7 +68,7 @@ describe('a worker process', () => {
     await worker.close()
   })
 
-  it('runs what was waiting when Redis comes back from a crash', async () => {
+  it('runs waiting jobs when Redis comes back from a crash', async () => {
     const worker = await harness.startWorker()
     await expect.poll(processes).toHaveLength(1)
     await harness.testRedis.kill()
@@ -82,7 +82,7 @@ describe('a worker process', () => {
   })
 })
 
-/** Workers for one job type of the test, with their counts in the registry. */
+/** Starts workers for one job type of the test, with their counts in the registry. */
 function startJob(
   queue: QueueName,
   run: (context: JobContext) => Promise<void>,
@@ -104,7 +104,7 @@ function startJob(
   })
   return {
     busy: heartbeat.busy,
-    /** A metric by its name and labels as Prometheus reads them. */
+    /** Returns a metric by its name and labels as Prometheus reads them. */
     async metric(series: string) {
       const text = await metrics.registry.metrics()
       const line = text
@@ -123,7 +123,7 @@ function startJob(
 const totals = async () => [await harness.redis.get(keys.processed), await harness.redis.get(keys.failed)]
 
 describe('jobs', () => {
-  it('count every attempt as processed, and those that threw as failed, also by day', async () => {
+  it('count every attempt as processed, and failed ones also as failed, also by day', async () => {
     let attempts = 0
     const worker = startJob('expired-token-cleanup', async () => {
       attempts += 1
@@ -144,7 +144,7 @@ describe('jobs', () => {
     expect(await harness.redis.ttl(keys.failedOn(day))).toBeGreaterThan(86_400 * 365 * 4)
   })
 
-  it('end as failed when they take longer than their type allows, whether they heed it or not', async () => {
+  it('fail when they exceed the time limit of their type, whether or not they react to the signal', async () => {
     const worker = startJob('expired-token-cleanup', () => new Promise(() => {}), { timeoutMs: 200 })
     const job = await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
     await expect.poll(() => job.getState()).toBe('failed')
@@ -152,7 +152,7 @@ describe('jobs', () => {
     await worker.close()
   })
 
-  it('leave nothing in memory that waits for the end of their time', async () => {
+  it('leave no timer in memory after their end', async () => {
     const signals: AbortSignal[] = []
     const worker = startJob('expired-token-cleanup', async ({ signal }) => {
       signals.push(signal)
@@ -163,7 +163,7 @@ describe('jobs', () => {
     await worker.close()
   })
 
-  it('are kept when their last attempt has failed, and counted as dead', async () => {
+  it('are kept and counted as dead when their last attempt has failed', async () => {
     const worker = startJob('expired-token-cleanup', async () => {
       throw new Error('never')
     })
@@ -179,7 +179,7 @@ describe('jobs', () => {
     await worker.close()
   })
 
-  it('that Redis refuses to hand out leave the reason in the log', async () => {
+  it('that Redis refuses to deliver are logged with the reason', async () => {
     const warned = vi.spyOn(silent, 'warn')
     const worker = startJob('expired-token-cleanup', async () => {})
     const queue = harness.queue('expired-token-cleanup')
@@ -193,7 +193,7 @@ describe('jobs', () => {
     await worker.close()
   })
 
-  it('do not hold up a stop while Redis is unreachable, whether they are under way or not', async () => {
+  it('do not delay a stop while Redis is unreachable, whether or not they are running', async () => {
     const worker = startJob('expired-token-cleanup', () => new Promise(() => {}))
     const idle = startJob('saga-event-partitions', async () => {})
     await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
@@ -205,7 +205,7 @@ describe('jobs', () => {
     await harness.testRedis.restart()
   })
 
-  it('are finished before the process stops, when they are quick enough', async () => {
+  it('are finished before the process stops, when they are fast enough', async () => {
     let finish = () => {}
     const worker = startJob(
       'expired-token-cleanup',
@@ -223,7 +223,7 @@ describe('jobs', () => {
     expect(await totals()).toEqual(['1', '0'])
   })
 
-  it('go back to their queue when the process must stop, and no attempt of them is used up', async () => {
+  it('return to their queue when the process must stop, without using up an attempt', async () => {
     const worker = startJob('expired-token-cleanup', () => new Promise(() => {}), { graceMs: 100 })
     const queue = harness.queue('expired-token-cleanup')
     const job = await queue.add('expired-token-cleanup', {}, { attempts: 1 })
@@ -238,7 +238,7 @@ describe('jobs', () => {
     await next.close()
   })
 
-  it('of one project that come while one is under way cost one more run after it', async () => {
+  it('of one project that arrive during a run cost one more run after it', async () => {
     let runs = 0
     const finishes: (() => void)[] = []
     const worker = startJob('repository-housekeeping', () => {

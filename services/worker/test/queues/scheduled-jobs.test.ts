@@ -13,7 +13,7 @@ afterAll(async () => {
   await harness.close()
 })
 
-it('are planned once, however many workers there are', async () => {
+it('scheduled jobs run once, however many workers there are', async () => {
   for (const [name, pattern] of [
     ['expired-token-cleanup', '0 * * * *'],
     ['saga-event-partitions', '15 0 * * *'],
@@ -25,7 +25,7 @@ it('are planned once, however many workers there are', async () => {
   }
 })
 
-it('leave no dead job when a run failed that the next one makes up for', async () => {
+it('a failed run leaves no dead job when the next one makes up for it', async () => {
   const attempts = async (outcome: string) => {
     const metrics = await Promise.all(
       workers.map(async ({ baseUrl }) => (await fetch(`${baseUrl}/metrics`)).text()),
@@ -47,7 +47,7 @@ it('leave no dead job when a run failed that the next one makes up for', async (
   }
 })
 
-it('make the partitions of today and the six days after it as soon as a worker starts', async () => {
+it('a worker creates the partitions of today and the next six days as soon as it starts', async () => {
   await harness.database.pool.query(
     `DO $$ DECLARE p regclass; BEGIN
       FOR p IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'saga_events'::regclass
@@ -71,7 +71,7 @@ it('make the partitions of today and the six days after it as soon as a worker s
   await worker.close()
 })
 
-it('delete tokens that died over 30 days ago, and no other', async () => {
+it('only tokens that expired or were revoked over 30 days ago are deleted', async () => {
   const user = await createUser(harness.database)
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
   const given = {
@@ -91,7 +91,7 @@ it('delete tokens that died over 30 days ago, and no other', async () => {
   expect(left.map(({ name }) => name)).toEqual(['living', 'expiringLater', 'expiredLately', 'revokedLately'])
 })
 
-it('the rows of sessions that have ended are deleted, and no other', async () => {
+it('only sessions that have ended are deleted', async () => {
   const { prisma } = harness.database
   const user = await createUser(harness.database)
   const { token: living } = await createToken(harness.database, user)

@@ -10,7 +10,7 @@ const run = promisify(execFile)
 
 type Harness = Awaited<ReturnType<typeof startHarness>>
 
-/** A project with a repository that was filled by several pushes. */
+/** Creates a project with a repository that was filled by several pushes. */
 export async function pushedProject(harness: Harness) {
   const project = await createProject(harness.database, await createUser(harness.database))
   const bare = join(harness.storageRoot, project.diskPath)
@@ -25,7 +25,7 @@ export async function pushedProject(harness: Harness) {
   return { project, bare, tip }
 }
 
-/** Has a worker tidy the repository of a project. */
+/** Waits until a worker has tidied the repository of a project. */
 export async function tidied(harness: Harness, projectId: number, storage = 'default') {
   const queue = harness.queue(repositoryHousekeepingQueue(storage))
   const job = repositoryHousekeepingJob(projectId)

@@ -32,7 +32,7 @@ const lfsObjectNotes = { listReleased: async () => [], reclaim: async () => {}, 
 
 const graphs = (bare: string) => readdir(join(bare, 'objects/info/commit-graphs'))
 
-it('joins packs and loose objects, indexes them together, and writes the commit graph', async () => {
+it('housekeeping joins packs and loose objects, indexes them together, and writes the commit graph', async () => {
   const { project, bare, tip } = await pushedProject(harness)
   expect(await git(bare, 'count-objects')).not.toMatch(/^0 objects/)
   await tidied(harness, project.id)
@@ -47,7 +47,7 @@ it('joins packs and loose objects, indexes them together, and writes the commit 
   await git(bare, 'fsck', '--full', '--strict')
 })
 
-it('tidies the repositories of its own storage, from a queue of their own, and leaves what has moved away alone', async () => {
+it('housekeeping tidies the repositories of its own storage, from its own queue, and skips moved ones', async () => {
   const second = await harness.startWorker({ SWITCHYARD_STORAGE: 'second' })
   try {
     const { project, bare } = await pushedProject(harness)
@@ -66,7 +66,7 @@ it('tidies the repositories of its own storage, from a queue of their own, and l
   }
 })
 
-it('does not compare files of more than 64 MB, whatever that would save, so that its memory has a bound', async () => {
+it('housekeeping does not delta-compress files over 64 MB, so that its memory is bounded', async () => {
   const { bare } = await pushedProject(harness)
   const ids: string[] = []
   for (const end of ['one', 'two']) {
@@ -84,11 +84,11 @@ it('does not compare files of more than 64 MB, whatever that would save, so that
     '--verbose',
     ...packs.map((name) => join(bare, 'objects/pack', name)),
   )
-  // A delta would name its depth and what it is based on.
+  // A delta would list its depth and its base.
   for (const id of ids) expect(listed).toMatch(new RegExp(`^${id} blob +\\d+ \\d+ \\d+$`, 'm'))
 })
 
-it('runs no hook and no program that the repository names', async () => {
+it('housekeeping runs no hook and no program that the repository configures', async () => {
   const { bare } = await pushedProject(harness)
   const ran = join(bare, 'ran')
   const program = join(bare, 'hooks/reference-transaction')
@@ -101,7 +101,7 @@ it('runs no hook and no program that the repository names', async () => {
   expect(await readdir(bare)).not.toContain('ran')
 })
 
-it('comes to the same end when it runs again', async () => {
+it('housekeeping has the same result when it runs again', async () => {
   const { project, bare, tip } = await pushedProject(harness)
   await tidied(harness, project.id)
   await tidied(harness, project.id)
@@ -109,7 +109,7 @@ it('comes to the same end when it runs again', async () => {
   await git(bare, 'fsck', '--full', '--strict')
 })
 
-it('goes on after a run that was killed and left its locks', async () => {
+it('housekeeping continues after a killed run that left its locks', async () => {
   const { project, bare } = await pushedProject(harness)
   const left = [
     'objects/info/commit-graphs/commit-graph-chain.lock',
@@ -127,7 +127,7 @@ it('goes on after a run that was killed and left its locks', async () => {
   expect(await graphs(bare)).toContain('commit-graph-chain')
 })
 
-it('removes what died processes were writing, and nothing that is young', async () => {
+it('housekeeping removes the unfinished files of dead processes, and no recent files', async () => {
   const { bare } = await pushedProject(harness)
   const names = [
     'pack/tmp_pack_AbCd12',
@@ -156,7 +156,7 @@ it('removes what died processes were writing, and nothing that is young', async 
   await git(bare, 'fsck', '--full', '--strict')
 })
 
-it('counts anew what the project takes', async () => {
+it('housekeeping counts the size of the project again', async () => {
   const { project, bare } = await pushedProject(harness)
   const stored = { projectId: project.id, repositoryBytes: 10n ** 12n, lfsBytes: 7n }
   await harness.database.prisma.storageUse.create({ data: stored })
@@ -170,7 +170,7 @@ it('counts anew what the project takes', async () => {
   expect(use).toMatchObject({ repositoryBytes: BigInt(1024 * kibibytes), lfsBytes: 0n })
 })
 
-it('leaves a repository alone while another process tidies it, and tries again', async () => {
+it('housekeeping skips a repository while another process tidies it, and tries again', async () => {
   const { project, bare } = await pushedProject(harness)
   const queue = harness.queue('repository-housekeeping')
   const { name, data, options } = repositoryHousekeepingJob(project.id)
@@ -182,15 +182,15 @@ it('leaves a repository alone while another process tidies it, and tries again',
     expect(failed?.failedReason).toContain('another process tidies')
     expect(await git(bare, 'count-objects')).not.toMatch(/^0 objects/)
   })
-  // Not while the other is still there: it would fail again, and wait longer.
+  // The retry waits for the end of the other run, because otherwise it would fail again, and wait longer.
   await failed?.promote()
   await expect.poll(() => git(bare, 'count-objects')).toMatch(/^0 objects/)
 })
 
-it('removes what no reference leads to when it is old enough, and nothing else', async () => {
+it('housekeeping removes unreachable objects that are old enough, and nothing else', async () => {
   const { bare, tip } = await pushedProject(harness)
   const tidy = () => tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, lfsObjectNotes })
-  // The first run only notes when the next one has to look.
+  // The first run only records when the next one must check.
   await tidy()
   const hash = async (text: string) => {
     const child = run('git', [`--git-dir=${bare}`, 'hash-object', '-w', '--stdin'])
@@ -214,7 +214,7 @@ it('removes what no reference leads to when it is old enough, and nothing else',
 const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
 const looseFile = (bare: string, id: string) => join(bare, 'objects', id.slice(0, 2), id.slice(2))
 
-it('disturbs neither readers nor pushes, and loses nothing', { timeout: 90_000 }, async () => {
+it('housekeeping disturbs neither readers nor pushes, and loses nothing', { timeout: 90_000 }, async () => {
   const bare = await mkdtemp(join(tmpdir(), 'switchyard-tidied-'))
   await run('git', ['init', '--bare', '--quiet', '--initial-branch=main', bare])
   await imported(bare, 1, 800)
@@ -250,7 +250,7 @@ it('disturbs neither readers nor pushes, and loses nothing', { timeout: 90_000 }
   await rm(bare, { recursive: true })
 })
 
-/** So many further commits on main. */
+/** Adds that many commits to main. */
 async function imported(bare: string, from: number, count: number): Promise<void> {
   const commits = Array.from({ length: count }, (_, index) => {
     const number = from + index
@@ -263,7 +263,7 @@ async function imported(bare: string, from: number, count: number): Promise<void
   await child
 }
 
-it('has nothing to do for an empty repository, one that is gone, and a project that is gone', async () => {
+it('housekeeping does nothing for an empty repository, a missing repository, and a missing project', async () => {
   const project = await createProject(harness.database, await createUser(harness.database))
   await run('git', ['init', '--bare', '--quiet', join(harness.storageRoot, project.diskPath)])
   await tidied(harness, project.id)
@@ -271,7 +271,7 @@ it('has nothing to do for an empty repository, one that is gone, and a project t
   await tidied(harness, 2_000_000_000)
 })
 
-it('runs once for ten pushes that come together', async () => {
+it('housekeeping runs once for ten pushes at the same time', async () => {
   const { project, bare } = await pushedProject(harness)
   const queue = harness.queue('repository-housekeeping')
   const { name, data, options } = repositoryHousekeepingJob(project.id)
@@ -285,7 +285,7 @@ it('runs once for ten pushes that come together', async () => {
   expect(await queue.getJobCountByTypes('wait', 'delayed', 'active', 'failed')).toBe(0)
 })
 
-it('puts a job with a payload nobody can read among the dead ones at once', async () => {
+it('housekeeping moves a job with an unreadable payload to the dead jobs at once', async () => {
   const queue = harness.queue('repository-housekeeping')
   const job = await queue.add('repository-housekeeping', { projectId: 'seven' }, { attempts: 5 })
   await expect.poll(() => job.getState()).toBe('failed')
@@ -293,14 +293,14 @@ it('puts a job with a payload nobody can read among the dead ones at once', asyn
   expect([dead?.attemptsMade, dead?.failedReason]).toEqual([1, expect.stringContaining('payload')])
 })
 
-it('tidies a repository into which a replacement that leads in a circle was pushed', async () => {
+it('housekeeping tidies a repository with a circular replacement reference', async () => {
   const { project, bare, tip } = await pushedProject(harness)
   await git(bare, 'update-ref', `refs/replace/${tip}`, tip)
   await tidied(harness, project.id)
   expect(await git(bare, 'count-objects')).toMatch(/^0 objects/)
 })
 
-it('removes what a broken push left a day ago, and leaves one alone that goes on', async () => {
+it('housekeeping removes the files of a push that broke off a day ago, and keeps those of one in progress', async () => {
   const { project, bare } = await pushedProject(harness)
   const [old, young] = ['tmp_objdir-incoming-old', 'tmp_objdir-incoming-young']
   for (const name of [old, young]) {

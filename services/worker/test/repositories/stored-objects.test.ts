@@ -34,7 +34,7 @@ async function storedObject({ project, bare }: { project: { id: number }; bare: 
   return { oid, pointer: `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 5\n` }
 }
 
-it('removes the objects of Git LFS that no pointer needs, after two weeks, once a week', async () => {
+it('housekeeping removes Git LFS objects without a pointer, after two weeks, once a week', async () => {
   const pushed = await pushedProject(harness)
   const { project, bare } = pushed
   const old = daysAgo(15)
@@ -58,7 +58,7 @@ it('removes the objects of Git LFS that no pointer needs, after two weeks, once 
 
   await utimes(join(bare, 'switchyard-collected'), daysAgo(8), daysAgo(8))
   await tidied(harness, project.id)
-  // git keeps what no reference leads to for two weeks as well.
+  // git keeps unreachable objects for two weeks as well.
   const kept = [needed, formerlyNeeded, young].map(({ oid }) => oid).sort()
   expect((await stored()).sort()).toEqual(kept)
   expect(kept).not.toContain(unneeded.oid)
@@ -73,7 +73,7 @@ it('removes the objects of Git LFS that no pointer needs, after two weeks, once 
   expect((await stored()).sort()).toEqual([needed.oid, young.oid].sort())
 })
 
-it('keeps an object as long as a package or an upload has it', async () => {
+it('housekeeping keeps an object as long as a package or an upload has it', async () => {
   const pushed = await pushedProject(harness)
   const { project, bare } = pushed
   const { prisma } = harness.database
@@ -109,7 +109,7 @@ it('keeps an object as long as a package or an upload has it', async () => {
   expect(await prisma.upload.count({ where: ofProject })).toBe(0)
 })
 
-it('removes the bytes of deleted files after an hour, and counts again what a pointer names', async () => {
+it('housekeeping removes the bytes of deleted files after an hour, and counts objects with a pointer again', async () => {
   const pushed = await pushedProject(harness)
   const { project, bare } = pushed
   const { prisma } = harness.database

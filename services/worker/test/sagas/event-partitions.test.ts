@@ -32,7 +32,7 @@ async function insertEvent(receivedAt: string): Promise<string> {
   return rows[0]?.partition ?? ''
 }
 
-test('only missing days are made, and the call may be repeated', async () => {
+test('only missing days are created, and the call may be repeated', async () => {
   expect(await ensurePartitions('2031-12-30', 2)).toEqual(['saga_events_20311230', 'saga_events_20311231'])
   expect(await ensurePartitions('2031-12-30', 3)).toEqual(['saga_events_20320101'])
   expect(await ensurePartitions('2031-12-30', 3)).toEqual([])
@@ -51,7 +51,7 @@ test('an event of a day without a partition is stored, and that day is skipped f
   expect(await insertEvent('2033-01-02T13:00:00Z')).toBe('saga_events_default')
 })
 
-test('calls at the same time make each partition once', async () => {
+test('parallel calls create each partition once', async () => {
   const calls = await Promise.all(Array.from({ length: 4 }, () => ensurePartitions('2034-01-01', 5)))
   expect(calls.flat().sort()).toEqual([1, 2, 3, 4, 5].map((day) => `saga_events_2034010${day}`))
 })

@@ -28,7 +28,7 @@ const follow = () =>
 const eventsOf = (id: string, service: string) =>
   [started(id, service), ended(id)].map((event) => received(event, ago(1), 'default'))
 
-it('ended sagas are counted and told to webhooks also when a transaction with older ids commits later', async () => {
+it('ended sagas are counted and delivered to webhooks even when a transaction with older ids commits later', async () => {
   const before = await readLastPosition(database)
   const ending = new EventEmitter()
   const slow = createSagaEventStore(database).recordWithin(async ({ record }) => {
@@ -44,7 +44,7 @@ it('ended sagas are counted and told to webhooks also when a transaction with ol
   const [writer = ''] = await readLogWriters(database)
   const counting = readNewlyEnded(database, before)
   const following = follow()
-  // Time for readers that do not wait to miss the older ids. PostgreSQL shows a reader of the last id as a
+  // Gives readers that do not wait time to miss the older ids. PostgreSQL lists a reader of the last id as a
   // writer while it reads.
   for (let n = 0; n < 5; n += 1) expect(await readLogWriters(database)).toContain(writer)
   ending.emit('released')
@@ -56,7 +56,7 @@ it('ended sagas are counted and told to webhooks also when a transaction with ol
   expect((await readSagaCursor(database)).position).toBe(String(position))
 })
 
-it('a transaction that writes no event holds nobody up', async () => {
+it('a transaction that writes no event delays nothing', async () => {
   const client = await database.pool.connect()
   try {
     await client.query("BEGIN; INSERT INTO saga_tombstones (tenant, kind, id) VALUES ('t', 'saga', 'x')")
@@ -81,7 +81,7 @@ it('an event that stays invisible holds the position back', async () => {
   }
 })
 
-it('both go on after a restore on another server, whose transaction ids are lower', async () => {
+it('both continue after a restore on another server with lower transaction ids', async () => {
   await database.pool.query(
     'UPDATE webhook_cursors SET horizon = 5, horizon_xid = 1000000000000, position = 0',
   )

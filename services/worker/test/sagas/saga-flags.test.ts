@@ -15,7 +15,7 @@ afterAll(async () => {
   await harness.close()
 })
 
-/** `kind saga activity` of every flag of a tenant. */
+/** Returns `kind saga activity` of every flag of a tenant. */
 async function flagsOf(tenant: string): Promise<string[]> {
   const flags = await harness.database.prisma.sagaFlag.findMany({ where: { tenant } })
   return flags.map(({ kind, sagaId, activityId }) => `${kind} ${sagaId} ${activityId}`.trim()).sort()
@@ -29,7 +29,7 @@ const rowsOf = async (tenant: string) => ({
 const day = 86_400
 const poll = { timeout: 10_000, interval: 100 }
 
-it('flag an activity past its deadline until it ends, and change nothing that was reported', async () => {
+it('flags mark an activity past its deadline until it ends, and change no reported data', async () => {
   await report(
     harness.database,
     [
@@ -51,7 +51,7 @@ it('flag an activity past its deadline until it ends, and change nothing that wa
   await expect.poll(() => flagsOf('overdue'), poll).toEqual([])
 })
 
-it('flag an activity that is tried again after its deadline', async () => {
+it('flags mark an activity that is retried after its deadline', async () => {
   await report(
     harness.database,
     [
@@ -76,7 +76,7 @@ it('flag an activity that is tried again after its deadline', async () => {
   await expect.poll(() => flagsOf('again'), poll).toEqual(['overdue marker m', 'overdue s a'])
 })
 
-it('flag a saga that has fallen silent, by its activities too, until it goes on', async () => {
+it('flags mark a saga without recent events, including those of its activities, until it continues', async () => {
   await report(
     harness.database,
     [
@@ -106,7 +106,7 @@ it('flag a saga that has fallen silent, by its activities too, until it goes on'
   await expect.poll(() => flagsOf('stuck'), poll).toEqual([])
 })
 
-it('call a silent saga settled when every activity has come to its end, until its client says that it ended', async () => {
+it('flags mark a silent saga as settled when every activity has finished, until its client reports its end', async () => {
   await report(
     harness.database,
     [
@@ -121,7 +121,7 @@ it('call a silent saga settled when every activity has come to its end, until it
   await expect.poll(() => flagsOf('settled'), poll).toEqual([])
 })
 
-it('call what has no saga or no start for a day parked, until it has', async () => {
+it('flags mark an activity without a saga, or a saga without a start, as parked after a day, until it has one', async () => {
   await report(
     harness.database,
     [
@@ -145,7 +145,7 @@ it('call what has no saga or no start for a day parked, until it has', async () 
   await expect.poll(() => flagsOf('parked'), poll).toEqual([])
 })
 
-it('call contradictions inconsistent, until later events explain them', async () => {
+it('flags mark contradictions as inconsistent, until later events resolve them', async () => {
   await report(
     harness.database,
     [
@@ -176,7 +176,7 @@ it('call contradictions inconsistent, until later events explain them', async ()
   await expect.poll(() => flagsOf('inconsistent'), poll).toEqual([])
 })
 
-it('clear the flags of what is gone', async () => {
+it('flags of deleted sagas and activities are cleared', async () => {
   await report(
     harness.database,
     [
@@ -191,7 +191,7 @@ it('clear the flags of what is gone', async () => {
   await expect.poll(() => flagsOf('gone'), poll).toEqual([])
 })
 
-it('wait while another process sweeps', async () => {
+it('flags wait while another process sweeps', async () => {
   await expect.poll(() => leaseSweep(harness.database, 'flags', 'somebody', 60_000), poll).toBe(true)
   expect(await leaseSweep(harness.database, 'flags', 'somebody else', 60_000)).toBe(false)
   const sweeps = harness.queue('saga-flag-sweep')
@@ -203,7 +203,7 @@ it('wait while another process sweeps', async () => {
   await expect.poll(() => flagsOf('held'), poll).toEqual(['stuck s'])
 })
 
-it('run once an interval, however many workers there are', async () => {
+it('the sweep runs once an interval, however many workers there are', async () => {
   const sweeps = harness.queue('saga-flag-sweep')
   expect(await sweeps.getJobSchedulers()).toMatchObject([{ key: 'saga-flag-sweep', every: 1000 }])
   const before = await sweeps.getCompletedCount()

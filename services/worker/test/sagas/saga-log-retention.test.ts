@@ -14,7 +14,7 @@ beforeAll(async () => {
     await harness.database.pool.query('SELECT ensure_saga_event_partitions(current_date - $1::int, 1)', [
       days,
     ])
-  // Each day by itself: its saga's fate decides that of the day.
+  // Each saga has its own day, so that the state of the saga decides about the day.
   await report(harness.database, life('living', 40))
   await report(harness.database, life('dead-beside-it', 40))
   await report(harness.database, life('dead', 50))
@@ -52,7 +52,7 @@ async function eventsOf(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ id, count }) => [id, count]))
 }
 
-it('drops days that are over and hold nothing of what exists, and thins out those that do', async () => {
+it('past days without events of existing sagas are dropped, and the others are thinned out', async () => {
   expect(await partitionsAgo()).toEqual([50, 40, 35, 20])
   worker = await harness.startWorker({ SAGA_LOG_RETENTION_DAYS: '30', SAGA_RETENTION: 'ended=never' })
   await expect.poll(eventsOf, poll).toEqual({
@@ -64,7 +64,7 @@ it('drops days that are over and hold nothing of what exists, and thins out thos
   expect(await partitionsAgo()).toEqual([40, 35, 20])
 })
 
-it('drops a day later when what it was kept for is gone', async () => {
+it('a kept day is dropped later when its sagas no longer exist', async () => {
   const { pool } = harness.database
   await pool.query("DELETE FROM sagas WHERE id = 'living'")
   await pool.query("DELETE FROM saga_activities WHERE saga_id = 'living'")
@@ -75,7 +75,7 @@ it('drops a day later when what it was kept for is gone', async () => {
   }
   await look()
   expect(await partitionsAgo()).toEqual([40, 35, 20])
-  // As if the look at it had been a day ago.
+  // Moves the last check a day back.
   await pool.query(
     `UPDATE saga_sweeps SET position = replace(position::text, to_char(now(), 'YYYY-'), '2020-')::jsonb
      WHERE name = 'log-retention'`,
@@ -85,7 +85,7 @@ it('drops a day later when what it was kept for is gone', async () => {
   expect(Object.keys(await eventsOf())).not.toContain('living')
 })
 
-it('does not wait for who reads the log, which recording would have to wait for too', async () => {
+it('dropping does not wait for a reader of the log, because recording would have to wait, too', async () => {
   const { pool } = harness.database
   const [{ name }] = (
     await pool.query(

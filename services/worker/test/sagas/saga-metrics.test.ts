@@ -25,7 +25,7 @@ afterAll(async () => {
 const names =
   /^(sagas_open|sagas_error|sagas_stuck|activities_overdue|activities_parked|pole_sagas_server_failed_sagas|sagas_ended_total)[ {]/
 
-/** `name{labels} value` of our metrics that a worker shows, without the label of the worker itself. */
+/** Returns `name{labels} value` of the saga metrics of a worker, without the label of the worker itself. */
 async function metricsOf(worker: { baseUrl: string }): Promise<string[]> {
   const text = await (await fetch(`${worker.baseUrl}/metrics`)).text()
   return text
@@ -37,7 +37,7 @@ async function metricsOf(worker: { baseUrl: string }): Promise<string[]> {
 
 const all = async () => (await Promise.all(workers.map(metricsOf))).flat().sort()
 
-it('shows in one worker how many sagas are how', async () => {
+it('the metrics show in one worker the number of sagas by state', async () => {
   await report(harness.database, [
     [started('lively', 'orders'), 10],
     [started('stuck-1', 'orders'), 700],
@@ -70,7 +70,7 @@ it('shows in one worker how many sagas are how', async () => {
   expect(Number(oldest)).toBeLessThan(860)
 })
 
-it('counts every saga that ends, once, by its outcome', async () => {
+it('the metrics count every saga that ends, once, by its outcome', async () => {
   await report(harness.database, [
     [started('s', 'orders'), 3],
     [executing('s', 's-a'), 2],
@@ -98,7 +98,7 @@ it('counts every saga that ends, once, by its outcome', async () => {
   expect(text).toContain('saga_duration_seconds_bucket{le="5",service="orders",outcome="succeeded"} 1')
 })
 
-it('names no more services than allowed', async () => {
+it('the metrics name no more services than allowed', async () => {
   await report(harness.database, [
     [started('n1', 'third'), 1],
     [started('n2', 'fourth'), 1],
@@ -109,7 +109,7 @@ it('names no more services than allowed', async () => {
     .toEqual(['sagas_open{service="other",status="Started"} 2'])
 })
 
-it('moves to another worker when the one that shows them stops, and shows nothing twice', async () => {
+it('the metrics move to another worker when their worker stops, without duplicates', async () => {
   const gauges = async (worker: { baseUrl: string }) =>
     (await metricsOf(worker)).filter((line) => !line.startsWith('sagas_ended_total')).length
   const counts = await Promise.all(workers.map(gauges))
@@ -120,7 +120,7 @@ it('moves to another worker when the one that shows them stops, and shows nothin
   await expect.poll(() => gauges(workers[0] as (typeof workers)[0]), poll).toBeGreaterThan(0)
 })
 
-it('vanishes when another worker holds them', async () => {
+it('the metrics disappear when another worker holds the lease', async () => {
   const [worker] = workers as [(typeof workers)[0]]
   await harness.database.pool.query(
     `UPDATE saga_sweeps SET owner = 'somebody else', owned_until = now() + interval '1 minute' WHERE name = '${metricsSweep}'`,
@@ -130,7 +130,7 @@ it('vanishes when another worker holds them', async () => {
     .toEqual([])
 })
 
-it('vanishes when the database cannot be asked any more', async () => {
+it('the metrics disappear when the database is unreachable', async () => {
   const registry = new Registry()
   const metrics = createSagaMetrics(registry, 10)
   const database = createDatabase({

@@ -37,14 +37,14 @@ const lastEventId = async () => {
 
 const countedUpTo = (position: string) => writeCountedPosition(harness.database, Number(position))
 
-it('a saga stays until webhooks have come to its last event', async () => {
+it('a saga stays until webhooks have processed its last event', async () => {
   await finished('news')
   expect(await purge('news')).toEqual([])
   await follow()
   expect(await purge('news')).toEqual(['news'])
 })
 
-it('a saga stays until the metrics have come to its last event', async () => {
+it('a saga stays until the metrics have counted its last event', async () => {
   await countedUpTo(await lastEventId())
   await finished('uncounted')
   await follow()
@@ -53,7 +53,7 @@ it('a saga stays until the metrics have come to its last event', async () => {
   expect(await purge('uncounted')).toEqual(['uncounted'])
 })
 
-it('a saga stays until webhooks have come to its flags', async () => {
+it('a saga stays until webhooks have processed its flags', async () => {
   await finished('flagged')
   await follow()
   await countedUpTo(await lastEventId())
@@ -64,7 +64,7 @@ it('a saga stays until webhooks have come to its flags', async () => {
   expect(await purge('flagged')).toEqual(['flagged'])
 })
 
-it('every end is told and counted, also of sagas whose time is up as they end', async () => {
+it('every end is delivered and counted, even when the retention of the saga ends at the same time', async () => {
   const { database } = harness
   await database.pool.query(`DELETE FROM saga_sweeps WHERE name = '${metricsSweep}'`)
   const { id: webhookId } = await addWebhook(database, 'https://example.com/hook', { events: ['saga.ended'] })
@@ -74,7 +74,7 @@ it('every end is told and counted, also of sagas whose time is up as they end', 
       const metrics = await (await fetch(`${worker.baseUrl}/metrics`)).text()
       return Number(new RegExp(`^${name}{.*service="orders".*} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0)
     }
-    // What ended before anybody counted is not counted.
+    // Sagas that ended before counting began are not counted.
     await expect
       .poll(() =>
         database.pool.query(`SELECT FROM saga_sweeps WHERE name = '${metricsSweep}' AND position ? 'ended'`),

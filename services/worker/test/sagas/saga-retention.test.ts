@@ -5,7 +5,7 @@ import { startHarness } from '../harness.js'
 import { ago, compensated, ended, executed, executing, givenUp, report, started } from '../saga-events.js'
 
 const day = 86_400
-/** A saga stays until webhooks, which look every five seconds, have been told of it. */
+/** A saga stays until webhooks, which poll every five seconds, have processed it. */
 const poll = { timeout: 20_000, interval: 100 }
 const settings = {
   SAGA_SWEEP_SECONDS: '1',
@@ -28,7 +28,7 @@ const sagasOf = async (tenant: string) => {
   return rows.map(({ id }) => id)
 }
 
-/** Waits until webhooks and metrics have come to the end of the log: no saga goes before. */
+/** Waits until webhooks and metrics have processed the whole log, because no saga is deleted before. */
 const everythingIsTold = () =>
   expect
     .poll(async () => {
@@ -40,7 +40,7 @@ const everythingIsTold = () =>
     }, poll)
     .toBe(true)
 
-/** A saga of one step that ended so long ago. */
+/** Creates a saga of one step that ended that many days ago. */
 const finished = (id: string, days: number, service = 'orders') =>
   report(harness.database, [
     [started(id, service), days * day + 10],
@@ -49,7 +49,7 @@ const finished = (id: string, days: number, service = 'orders') =>
     [ended(id), days * day],
   ])
 
-it('deletes what the policy and the clients say, and nothing that is open, in error or not due', async () => {
+it("retention deletes sagas by the policy and by their clients' expiry, but none that is open, in error or not due", async () => {
   await finished('succeeded-8', 8)
   await finished('succeeded-6', 6)
   await finished('slow-8', 8, 'slow')
@@ -122,7 +122,7 @@ it('deletes what the policy and the clients say, and nothing that is open, in er
   expect(metrics).toContain('saga_purged_total{service="seed"} 1')
 })
 
-it('deletes what belongs to a saga with it, and nothing of others', async () => {
+it('retention deletes the rows of a saga with it, and none of others', async () => {
   const { pool } = harness.database
   await pool.query(
     `INSERT INTO saga_notes (tenant, saga_id, author_id, author_name, body)
@@ -142,7 +142,7 @@ it('deletes what belongs to a saga with it, and nothing of others', async () => 
   }
 })
 
-it('keeps a resolved saga by the policy from its resolution on', async () => {
+it('retention keeps a resolved saga by the policy from its resolution on', async () => {
   const { pool } = harness.database
   const resolve = (id: string, seconds: number) =>
     pool.query(
@@ -169,7 +169,7 @@ it('keeps a resolved saga by the policy from its resolution on', async () => {
   expect(await sagasOf('default')).toEqual(expect.arrayContaining(['resolved-29', 'error-100']))
 })
 
-it('judges a saga anew once nothing can change it any more', async () => {
+it('retention checks a saga again once it can no longer change', async () => {
   await finished('raced', 8)
   const judged: number[] = []
   const purged = await purgeSagas(harness.database, [{ tenant: 'nobody', id: 'raced' }], () => true)
@@ -184,14 +184,14 @@ it('judges a saga anew once nothing can change it any more', async () => {
   expect(await sagasOf('default')).toContain('judged')
 })
 
-it('loses no event that is reported while its saga is deleted', async () => {
+it('retention loses no event that is reported while its saga is deleted', async () => {
   const rounds = Array.from({ length: 20 }, (_, round) => `race-${round}`)
   await Promise.all(rounds.map((id) => finished(id, 3)))
   await everythingIsTold()
   await Promise.all(
     rounds.flatMap((id) => [
       report(harness.database, [[executing(id, `${id}-late`), 0]]),
-      // Gone unless the event came first.
+      // The saga is deleted unless the event came first.
       purgeSagas(harness.database, [{ tenant: 'default', id }], (_, activities) => activities.length < 2),
     ]),
   )
@@ -200,7 +200,7 @@ it('loses no event that is reported while its saga is deleted', async () => {
     const saga = await prisma.saga.findUnique({ where: { tenant_id: { tenant: 'default', id } } })
     const activities = await prisma.sagaActivity.count({ where: { sagaId: id } })
     const tombstone = await prisma.sagaTombstone.count({ where: { kind: 'saga', id } })
-    // Either it stayed with the new activity, or it is gone altogether; never a half.
+    // The saga exists with the new activity, or is deleted completely; never partially.
     expect([id, saga !== null, activities, tombstone]).toEqual([
       id,
       saga !== null,
@@ -210,7 +210,7 @@ it('loses no event that is reported while its saga is deleted', async () => {
   }
 })
 
-it('forgets tombstones, unless the log still has events of what they stand for', async () => {
+it('retention deletes tombstones, unless the log still has events of their sagas', async () => {
   const { pool, prisma } = harness.database
   await pool.query(
     `INSERT INTO saga_tombstones (tenant, kind, id, purged_at) VALUES ('default', 'saga', 'long-gone', $1),

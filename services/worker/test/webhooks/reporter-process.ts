@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { bundled, getFreePort, programEnvironment } from '@switchyard/testing'
 import { expect } from 'vitest'
 
-/** The service that takes what operators say, as a process of its own. */
+/** Starts saga-reporter, which receives operators' requests, as a separate process. */
 export async function startReporterProcess(databaseUrl: string) {
   const [port, grpcPort] = [await getFreePort(), await getFreePort()]
   const child = spawn(process.execPath, [await bundled('services/saga-reporter')], {

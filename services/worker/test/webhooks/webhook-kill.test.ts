@@ -23,7 +23,7 @@ afterAll(async () => {
   await harness.close()
 })
 
-/** A worker with a process of its own, and everything it says. */
+/** Starts a worker in a separate process, and records its output. */
 async function startProcess() {
   const env = {
     ...programEnvironment(),
@@ -45,9 +45,9 @@ async function startProcess() {
   return { child, exited: once(child, 'exit'), output: () => output }
 }
 
-it('is sent again under the same id when its worker was killed before it knew the end, though Redis forgot all', async () => {
+it('a delivery is sent again under the same id when its worker was killed before the answer, even after Redis lost everything', async () => {
   const receiver = await startReceiver((response, number) => {
-    // The first request is taken, and never answered.
+    // The first request is received, and never answered.
     if (number > 1) ok(response)
   })
   try {

@@ -14,7 +14,7 @@ export interface ReceivedRequest {
   body: string
 }
 
-/** A receiver of webhooks. `answer` says what it does with a request; the first one has the number 1. */
+/** Starts a receiver of webhooks. `answer` decides about each request; the first one has the number 1. */
 export async function startReceiver(answer: (response: ServerResponse, number: number) => void) {
   const requests: ReceivedRequest[] = []
   const server = createServer(async (request, response) => {
@@ -43,7 +43,7 @@ export const ok = (response: ServerResponse) => response.end('thanks')
 
 export const secretBox = createSecretBox({ WEBHOOK_SECRET_KEYS: new Secret(webhookSecretKeys) })
 
-/** A webhook of sagas of the default tenant. */
+/** Adds a webhook of sagas of the default tenant. */
 export const addWebhook = (database: Database, url: string, fields: Partial<NewWebhook> = {}) =>
   createWebhook(
     database,
@@ -63,10 +63,10 @@ export const addWebhook = (database: Database, url: string, fields: Partial<NewW
 let sequence = 0
 
 /**
- * Something to be sent. A running worker may send it as soon as the transaction ends, so its attempts are set
- * within.
+ * Adds a delivery. A running worker may send it as soon as the transaction ends, so its attempts are set
+ * within the transaction.
  *
- * @param attempts how often it was tried already
+ * @param attempts number of previous attempts
  */
 export async function addDelivery(database: Database, webhookId: number, attempts = 0): Promise<string> {
   sequence += 1
@@ -82,7 +82,7 @@ export async function addDelivery(database: Database, webhookId: number, attempt
 export const findDelivery = (database: Database, webhookId: number, id: string) =>
   database.prisma.webhookDelivery.findUniqueOrThrow({ where: { webhookId_id: { webhookId, id } } })
 
-/** As if the wait for the next attempt, or the time its sender had, was over. */
+/** Ends the wait for the next attempt, and the lease of its sender. */
 export const makeDue = (database: Database, id: string) =>
   database.pool.query(
     `UPDATE webhook_deliveries SET next_attempt_at = now() WHERE id = $1 AND state = 'pending'`,

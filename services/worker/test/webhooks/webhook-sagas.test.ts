@@ -34,7 +34,7 @@ const flag = (kind: string, sagaId: string, activityId = '', since = ago(60), te
     update: { since, setAt: new Date() },
   })
 
-it('tell of sagas that ended, and not of those that go on', async () => {
+it('webhooks receive sagas that ended, and none that continue', async () => {
   const { id } = await hook()
   await report(harness.database, [
     [started('e1'), 5],
@@ -67,7 +67,7 @@ it('tell of sagas that ended, and not of those that go on', async () => {
   expect(await follow()).toBe(0)
 })
 
-it('are told in the words that they have chosen', async () => {
+it('webhooks receive bodies in their chosen format', async () => {
   const { id } = await hook({ messageFormat: 'slack' })
   const { id: custom } = await hook({ bodyTemplate: '{"of": {{saga.saga_id}}}' })
   await report(harness.database, [
@@ -82,7 +82,7 @@ it('are told in the words that they have chosen', async () => {
   expect(await told(custom)).toEqual([{ event: 'saga.ended', of: 'w1' }])
 })
 
-it('tell of an error with the errors of its activities, once, and of the end when it was compensated after all', async () => {
+it('webhooks receive a failure with the errors of its activities, once, and the end when it was compensated after all', async () => {
   const { id } = await hook()
   await report(harness.database, [
     [started('f1'), 9],
@@ -103,14 +103,14 @@ it('tell of an error with the errors of its activities, once, and of the end whe
   expect((await told(id)).map(({ event }) => event).toSorted()).toEqual(['saga.ended', 'saga.error'])
 })
 
-it('tell of what an operator resolved, and of an error after that anew', async () => {
+it('webhooks receive sagas that an operator resolved, and a later failure again', async () => {
   const { id } = await hook({ events: ['saga.error', 'saga.resolved'] })
   await report(harness.database, [
     [started('r1'), 9],
     [givenUp('r1-a', 'r1'), 8],
   ])
   await follow()
-  // As resolving leaves the saga behind, and a failure after that.
+  // Sets the state of a saga after resolving, and after another failure.
   const resolve = (status: string, operation: string) =>
     harness.database.pool.query(
       `WITH saga AS (
@@ -129,7 +129,7 @@ it('tell of what an operator resolved, and of an error after that anew', async (
   ])
 })
 
-it('tell each webhook only what it asked for, of its tenant and service', async () => {
+it('webhooks receive only the events that they subscribe to, of their tenant and service', async () => {
   const { id: errors } = await hook({ events: ['saga.error'] })
   const { id: billing } = await hook({ serviceName: 'billing' })
   const { id: disabled } = await hook({ enabled: false })
@@ -151,7 +151,7 @@ it('tell each webhook only what it asked for, of its tenant and service', async 
   expect((await told(billing)).map(({ saga }) => saga.saga_id)).toEqual(['g2'])
 })
 
-it('tell nothing of what happened before there was a webhook', async () => {
+it('webhooks receive no events from before they were created', async () => {
   await report(harness.database, [
     [started('h1'), 3],
     [ended('h1'), 2],
@@ -162,7 +162,7 @@ it('tell nothing of what happened before there was a webhook', async () => {
   expect(await told(id)).toEqual([])
 })
 
-it('miss nothing that commits after what got a later id', async () => {
+it('webhooks miss no event that commits after one with a later id', async () => {
   const { id } = await hook()
   const slow = await harness.database.pool.connect()
   try {
@@ -188,7 +188,7 @@ it('miss nothing that commits after what got a later id', async () => {
   expect((await told(id)).map(({ saga }) => saga.saga_id).toSorted()).toEqual(['i1', 'i2'])
 })
 
-it('tell of flags as they are set, and again when one is set anew', async () => {
+it('webhooks receive flags when they are set, and when they are set again', async () => {
   const { id } = await hook({ events: ['saga.overdue', 'saga.stuck', 'saga.parked'] })
   await report(harness.database, [[started('j1'), 500]])
   const since = ago(100)
@@ -217,7 +217,7 @@ it('tell of flags as they are set, and again when one is set anew', async () => 
   expect(await follow()).toBe(1)
 })
 
-it('note everything once when two workers follow at the same time', async () => {
+it('every event is stored once when two workers follow at the same time', async () => {
   const { id } = await hook()
   const sagas = Array.from({ length: 30 }, (_, index) => `k${index}`)
   for (const saga of sagas)
@@ -230,7 +230,7 @@ it('note everything once when two workers follow at the same time', async () => 
   expect((await told(id)).map(({ saga }) => saga.saga_id).toSorted()).toEqual(sagas.toSorted())
 })
 
-it('reach a receiver by themselves, also what an operator resolves over the API', async () => {
+it('webhooks receive events without a trigger, including resolutions over the API', async () => {
   const receiver = await startReceiver(ok)
   const { id } = await addWebhook(harness.database, receiver.url, {
     events: ['saga.error', 'saga.ended', 'saga.resolved'],
@@ -273,7 +273,7 @@ it('reach a receiver by themselves, also what an operator resolves over the API'
   }
 })
 
-it('can be written in one go by thousands', async () => {
+it('thousands of deliveries can be stored in one statement', async () => {
   const { id } = await hook({ enabled: false })
   const deliveries = Array.from({ length: 3000 }, (_, index) => ({
     webhookId: id,

@@ -38,7 +38,7 @@ afterAll(() => harness?.close())
 async function startWorker(keys: string) {
   const worker = await harness.startWorker({
     WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
-    // As in an environment where it is not set.
+    // Simulates an environment in which the variable is not set.
     ...(keys === ''
       ? { WEBHOOK_SECRET_KEYS: undefined as unknown as string }
       : { WEBHOOK_SECRET_KEYS: keys }),
@@ -53,7 +53,7 @@ const secretRow = (id: number) =>
     select: { secret: true, encryptedSecret: true, secretKeyId: true },
   })
 
-/** A webhook as a version that knew no encryption left it. */
+/** Adds a webhook as a version without encryption left it. */
 async function plainWebhook() {
   const { id } = await addWebhook(harness.database, receiver.url, { secret: null })
   await harness.database.prisma.webhook.update({ where: { id }, data: { secret } })
@@ -75,7 +75,7 @@ async function readiness(baseUrl: string) {
   return { status: response.status, check: checks['webhook-secrets'] }
 }
 
-it('that were stored as they are get encrypted when a worker starts, and are still signed with', async () => {
+it('secrets that were stored unencrypted are encrypted when a worker starts, and still sign', async () => {
   const ids = [await plainWebhook(), await plainWebhook()]
   const withoutSecret = await addWebhook(harness.database, receiver.url, { secret: null })
   const { baseUrl } = await startWorker(webhookSecretKeys)
@@ -93,7 +93,7 @@ it('that were stored as they are get encrypted when a worker starts, and are sti
   expect(await readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
 })
 
-it('and values of headers move to a new key', async () => {
+it('secrets and values of headers move to a new key', async () => {
   const headers = { names: ['X-Key'], values: secretBox.encrypt('["value of the header"]') }
   const { id } = await addWebhook(harness.database, receiver.url, { headers })
   const newKey = randomBytes(32).toString('base64')
@@ -107,7 +107,7 @@ it('and values of headers move to a new key', async () => {
   await expect.poll(() => receiver.requests.at(-1)?.headers['x-key']).toBe('value of the header')
 })
 
-it('move to a new key, after which the old one can go', async () => {
+it('secrets move to a new key, after which the old one can be removed', async () => {
   const { id } = await addWebhook(harness.database, receiver.url)
   const before = await secretRow(id)
   const newKey = randomBytes(32).toString('base64')
@@ -119,7 +119,7 @@ it('move to a new key, after which the old one can go', async () => {
   expect(await readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
 })
 
-it('without their key are neither lost nor sent unsigned: readiness and the delivery name the key', async () => {
+it('secrets without their key are neither lost nor ignored: readiness and the delivery name the key', async () => {
   const { id } = await addWebhook(harness.database, receiver.url)
   const before = await secretRow(id)
   const { baseUrl } = await startWorker(randomBytes(32).toString('base64'))
@@ -139,7 +139,7 @@ it('without their key are neither lost nor sent unsigned: readiness and the deli
   await expect.poll(() => receiver.requests.length).toBe(1)
 })
 
-it('that are not encrypted make a worker without a key not ready', async () => {
+it('secrets that are not encrypted make a worker without a key not ready', async () => {
   const id = await plainWebhook()
   const { baseUrl } = await startWorker('')
   expect(await readiness(baseUrl)).toEqual({
@@ -149,7 +149,7 @@ it('that are not encrypted make a worker without a key not ready', async () => {
   await expectSigned(id)
 })
 
-it('and their keys are in no line that the worker logs', { timeout: 150_000 }, async () => {
+it('secrets and their keys are in no log line of the worker', { timeout: 150_000 }, async () => {
   await plainWebhook()
   const { id } = await addWebhook(harness.database, receiver.url)
   await harness.database.pool.query(`UPDATE webhooks SET encrypted_secret = '\\x00' WHERE id = $1`, [id])
@@ -157,7 +157,7 @@ it('and their keys are in no line that the worker logs', { timeout: 150_000 }, a
   const env = {
     ...programEnvironment(),
     ...harness.environment,
-    // Only what another key encrypted is decrypted when the worker starts.
+    // Only secrets of another key are decrypted when the worker starts.
     WEBHOOK_SECRET_KEYS: `${randomBytes(32).toString('base64')},${webhookSecretKeys}`,
     LOG_LEVEL: 'trace',
     WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
@@ -179,7 +179,7 @@ it('and their keys are in no line that the worker logs', { timeout: 150_000 }, a
   expect(said).not.toContain(webhookSecretKeys)
 })
 
-it('that were replaced sign beside the new one for a day, and are forgotten then', async () => {
+it('secrets that were replaced sign beside the new one for a day, and are then deleted', async () => {
   const { id } = await addWebhook(harness.database, receiver.url)
   const rules = {
     policy: targetPolicy({ WEBHOOK_ALLOWED_HOSTS: '127.0.0.1', WEBHOOK_ALLOW_PRIVATE_NETWORKS: false }),

@@ -49,7 +49,7 @@ const attemptsOf = async (webhookId: number, id: string) => {
   return error === null ? 0 : attempts
 }
 
-it('send a signed request and keep what was answered', async () => {
+it('webhooks send a signed request and store the answer', async () => {
   const { url, requests } = await receiver((response) => {
     response.setHeader('X-Answer', 'yes')
     response.end('x'.repeat(5000))
@@ -79,7 +79,7 @@ it('send a signed request and keep what was answered', async () => {
   expect(verify({ secret: 'another', signature, body: request?.body ?? '' })).toBe(false)
 })
 
-it('send what failed again later, under the same id and signed anew', async () => {
+it('webhooks send a failed delivery again later, under the same id with a new signature', async () => {
   const { url, requests } = await receiver((response, number) =>
     number === 1 ? response.writeHead(500).end('oh') : ok(response),
   )
@@ -101,7 +101,7 @@ it('send what failed again later, under the same id and signed anew', async () =
   expect(await webhook(hook)).toMatchObject({ consecutiveFailures: 0, failingSince: null })
 })
 
-it('are sent again when that is asked for while an attempt is under way', async () => {
+it('webhooks send a delivery again when that is requested during an attempt', async () => {
   const held: Parameters<typeof ok>[0][] = []
   const { url, requests } = await receiver((response, number) =>
     number === 1 ? held.push(response) : ok(response),
@@ -115,7 +115,7 @@ it('are sent again when that is asked for while an attempt is under way', async 
   expect(requests).toHaveLength(2)
 })
 
-it('wait as long as their receiver asks for, with all that is pending for it', async () => {
+it('webhooks wait as long as their receiver asks, with all pending deliveries for it', async () => {
   const { url, requests } = await receiver((response, number) =>
     number === 1 ? response.writeHead(429, { 'Retry-After': '3600' }).end() : ok(response),
   )
@@ -142,7 +142,7 @@ it('wait as long as their receiver asks for, with all that is pending for it', a
   expect(requests).toHaveLength(1)
 })
 
-it('give up after the tenth attempt, and begin anew when asked to redeliver', async () => {
+it('webhooks give up after the tenth attempt, and start again when a redelivery is requested', async () => {
   let up = false
   const { url, requests } = await receiver((response) => (up ? ok(response) : response.writeHead(503).end()))
   const { id: hook } = await addWebhook(harness.database, url)
@@ -154,7 +154,7 @@ it('give up after the tenth attempt, and begin anew when asked to redeliver', as
   expect(new Set(requests.map(({ headers }) => headers['x-switchyard-delivery']))).toEqual(new Set([id]))
 })
 
-it('are told an event once, however often it is noted', async () => {
+it('webhooks receive an event once, however often it is stored', async () => {
   const { url, requests } = await receiver(ok)
   const { id: hook } = await addWebhook(harness.database, url)
   const event = { webhookId: hook, event: 'test', dedupeKey: 'same', payload: '{}' }
@@ -169,7 +169,7 @@ it('are told an event once, however often it is noted', async () => {
   expect(requests).toHaveLength(1)
 })
 
-it('are disabled by 410 Gone, and what is pending then waits until they are enabled', async () => {
+it('webhooks are disabled by 410 Gone, and pending deliveries then wait until they are enabled', async () => {
   const { url, requests } = await receiver((response) => response.writeHead(410).end())
   const { id: hook } = await addWebhook(harness.database, url)
   const id = await addDelivery(harness.database, hook)
@@ -183,7 +183,7 @@ it('are disabled by 410 Gone, and what is pending then waits until they are enab
   expect(requests).toHaveLength(1)
 })
 
-it('are disabled when nothing has succeeded for days', async () => {
+it('webhooks are disabled when nothing has succeeded for days', async () => {
   const { url } = await receiver((response) => response.writeHead(500).end())
   const { id: hook } = await addWebhook(harness.database, url)
   const failingSince = new Date(Date.now() - 6 * 86_400_000)
@@ -198,7 +198,7 @@ it('are disabled when nothing has succeeded for days', async () => {
   )
 })
 
-it('do not follow redirects', async () => {
+it('webhooks do not follow redirects', async () => {
   const inside = await receiver(ok)
   const { url } = await receiver((response) => response.writeHead(302, { Location: inside.url }).end())
   const { id: hook } = await addWebhook(harness.database, url)
@@ -210,7 +210,7 @@ it('do not follow redirects', async () => {
   expect(inside.requests).toEqual([])
 })
 
-it('never reach private addresses that are not allowed by name', async () => {
+it('webhooks never reach private addresses that are not explicitly allowed', async () => {
   const { url, requests } = await receiver(ok)
   const { port } = new URL(url)
   for (const host of ['127.0.0.2', '[::1]', '[::ffff:127.0.0.2]']) {
@@ -224,7 +224,7 @@ it('never reach private addresses that are not allowed by name', async () => {
   expect(requests).toEqual([])
 })
 
-it('of projects bear what receivers of GitLab read', async () => {
+it('webhooks of projects send the headers that receivers of GitLab read', async () => {
   const { url, requests } = await receiver(ok)
   const owner = await createUser(harness.database)
   const project = await createProject(harness.database, owner)
@@ -251,7 +251,7 @@ it('of projects bear what receivers of GitLab read', async () => {
   })
 })
 
-it('are not held up by a target that does not answer', async () => {
+it('webhooks are not delayed by a target that does not answer', async () => {
   const silent = await receiver(() => {})
   const quick = await receiver(ok)
   const { id: slowHook } = await addWebhook(harness.database, silent.url, { host: 'silent' })
@@ -263,7 +263,7 @@ it('are not held up by a target that does not answer', async () => {
   expect(silent.requests).toHaveLength(4)
 })
 
-it('leave no trace of what was sent over 30 days ago', async () => {
+it('webhooks keep no delivery over 30 days', async () => {
   const { url } = await receiver(ok)
   const { id: hook } = await addWebhook(harness.database, url, { enabled: false })
   const old = await addDelivery(harness.database, hook)
@@ -280,7 +280,7 @@ it('leave no trace of what was sent over 30 days ago', async () => {
   expect(left.map(({ id }) => id)).toEqual([young])
 })
 
-it('are counted by target and result', async () => {
+it('webhooks are counted by target and result', async () => {
   const text = await (await fetch(`${worker.baseUrl}/metrics`)).text()
   expect(text).toMatch(
     /saga_webhook_deliveries_total\{target="127.0.0.1",result="succeeded",service="worker"\} \d/,

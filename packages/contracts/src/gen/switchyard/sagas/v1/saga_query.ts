@@ -112,7 +112,7 @@ export interface ListSagasRequest {
     | undefined;
   /** Asks for status_counts. */
   withCounts: boolean;
-  /** Sagas that this saga began. */
+  /** Only sagas that this saga started. */
   parentSagaId?:
     | string
     | undefined;
