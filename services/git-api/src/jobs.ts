@@ -5,7 +5,7 @@ import {
   repositoryHousekeepingJob,
   repositoryHousekeepingQueue,
 } from '@switchyard/contracts/jobs'
-import { createJobQueue } from '@switchyard/service-kit/job-queue'
+import { createJobQueues } from '@switchyard/service-kit/job-queues'
 import { publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
@@ -39,19 +39,14 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
   const report = reportRedis(logger, 'no connection to Redis: background jobs are dropped')
   const redis = createRedis({ url: redisUrl, onError: report.disconnected })
   redis.on('ready', report.connected)
-  const name = repositoryHousekeepingQueue(storage)
-  const queue = createJobQueue({
-    name,
-    prefix: jobKeyPrefix,
-    connection: redis,
-    onError: report.disconnected,
-  })
+  const queueName = repositoryHousekeepingQueue(storage)
+  const queues = createJobQueues({ prefix: jobKeyPrefix, connection: redis, onError: report.disconnected })
 
   return {
     requestHousekeeping(projectId) {
       if (redis.status !== 'ready') return
       const { name, data, options } = repositoryHousekeepingJob(projectId)
-      queue.add(name, data, options).catch(report.commandFailed)
+      queues.get(queueName).add(name, data, options).catch(report.commandFailed)
     },
     announce(notice) {
       publishNotice({ redis, channel: projectEventsChannel, report }, notice)
@@ -63,7 +58,7 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
       return { version, usedMemoryBytes: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) }
     },
     async close() {
-      await queue.close()
+      await queues.close()
       redis.disconnect()
     },
   }
