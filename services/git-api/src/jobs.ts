@@ -5,7 +5,7 @@ import {
   repositoryHousekeepingJob,
   repositoryHousekeepingQueue,
 } from '@switchyard/contracts/jobs'
-import { createJobQueue } from '@switchyard/service-kit/job-queue'
+import { createJobQueues } from '@switchyard/service-kit/job-queues'
 import { publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { openRedis } from '@switchyard/service-kit/redis'
@@ -38,19 +38,14 @@ export interface Jobs {
 export function createJobs(redisUrl: string, logger: Logger, storage: string): Jobs {
   const connection = openRedis(redisUrl, logger, 'no connection to Redis: background jobs are dropped')
   const { redis, report } = connection
-  const name = repositoryHousekeepingQueue(storage)
-  const queue = createJobQueue({
-    name,
-    prefix: jobKeyPrefix,
-    connection: redis,
-    onError: report.disconnected,
-  })
+  const queueName = repositoryHousekeepingQueue(storage)
+  const queues = createJobQueues({ prefix: jobKeyPrefix, connection: redis, onError: report.disconnected })
 
   return {
     requestHousekeeping(projectId) {
       if (redis.status !== 'ready') return
       const { name, data, options } = repositoryHousekeepingJob(projectId)
-      queue.add(name, data, options).catch(report.commandFailed)
+      queues.get(queueName).add(name, data, options).catch(report.commandFailed)
     },
     announce(notice) {
       publishNotice(connection, projectEventsChannel, notice)
@@ -62,7 +57,7 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
       return { version, usedMemoryBytes: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) }
     },
     async close() {
-      await queue.close()
+      await queues.close()
       redis.disconnect()
     },
   }

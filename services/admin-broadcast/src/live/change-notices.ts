@@ -10,7 +10,7 @@ import {
 import type { BroadcastMessage } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { boundariesBetween } from '@switchyard/domain/broadcast'
-import { createJobQueue } from '@switchyard/service-kit/job-queue'
+import { createJobQueues } from '@switchyard/service-kit/job-queues'
 import { listenForNotices, publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { openRedis } from '@switchyard/service-kit/redis'
@@ -44,8 +44,7 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
     'no connection to Redis: other replicas find the changes of this one up to a second late',
   )
   const { redis, report } = publisher
-  const boundaries = createJobQueue({
-    name: queueNames.broadcastBoundary,
+  const queues = createJobQueues({
     prefix: jobKeyPrefix,
     connection: redis,
     onError: report.disconnected,
@@ -56,7 +55,7 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
     const now = clock()
     for (const at of boundariesBetween([message], now, new Date(now.getTime() + broadcastHorizonMs))) {
       const { name, data, options } = broadcastBoundaryJob(at, now)
-      await boundaries.add(name, data, options)
+      await queues.get(queueNames.broadcastBoundary).add(name, data, options)
     }
   }
 
@@ -69,7 +68,7 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
     },
     async close() {
       stopListening()
-      await boundaries.close()
+      await queues.close()
       redis.disconnect()
     },
   }

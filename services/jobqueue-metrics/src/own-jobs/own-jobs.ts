@@ -1,8 +1,8 @@
 import { repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
 import { type AuditAuthor, type Database, inTransaction, type Rows, recordAuditEvent } from '@switchyard/db'
 import { conflict, notFound } from '@switchyard/domain'
-import type { Queue } from 'bullmq'
-import type { FoundJob, Job, OwnQueues } from './own-queues.js'
+import type { Job, Queue } from 'bullmq'
+import type { FoundJob, OwnQueues } from './own-queues.js'
 import { listProjectStorages } from './store.js'
 
 export interface JobDependencies {

@@ -1,9 +1,8 @@
 import { furtherHousekeepingQueue, jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
 import { DomainError, unavailable } from '@switchyard/domain'
-import { Queue } from 'bullmq'
+import { createJobQueues } from '@switchyard/service-kit/job-queues'
+import type { Job, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
-
-export type Job = Awaited<ReturnType<Queue['getFailed']>>[number]
 
 export interface FoundJob {
   queue: string
@@ -33,22 +32,7 @@ export interface OwnQueues {
 
 /** @param redis with a time limit for each command, so that work on a queue also ends while Redis hangs */
 export function createOwnQueues(redis: Redis): OwnQueues {
-  const queues = new Map<string, Queue>()
-
-  function open(name: string): Queue {
-    const known = queues.get(name)
-    if (known) return known
-    const queue = new Queue(name, {
-      connection: redis,
-      prefix: jobKeyPrefix,
-      skipVersionCheck: true,
-      skipMetasUpdate: true,
-    })
-    // BullMQ emits connection errors, too; `use` rejects with them, so the event needs no handling.
-    queue.on('error', () => {})
-    queues.set(name, queue)
-    return queue
-  }
+  const queues = createJobQueues({ prefix: jobKeyPrefix, connection: redis, skipMetasUpdate: true })
 
   async function withRedis<Result>(work: () => Promise<Result>): Promise<Result> {
     // BullMQ's Queue waits for its connection without a time limit.
@@ -72,10 +56,8 @@ export function createOwnQueues(redis: Redis): OwnQueues {
       const exists = () => redis.exists(`${jobKeyPrefix}:${name}:meta`)
       return furtherHousekeepingQueue.test(name) && (await withRedis(exists)) === 1
     },
-    use: (name, work) => withRedis(() => work(open(name))),
-    async close() {
-      await Promise.all([...queues.values()].map((queue) => queue.close()))
-    },
+    use: (name, work) => withRedis(() => work(queues.get(name))),
+    close: () => queues.close(),
   }
 }
 

@@ -1,6 +1,6 @@
 import { jobKeyPrefix, type QueueName } from '@switchyard/contracts/jobs'
-import { tracing } from '@switchyard/service-kit/observability'
-import { type JobsOptions, Queue } from 'bullmq'
+import { createJobQueues } from '@switchyard/service-kit/job-queues'
+import type { JobsOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
 
 /** A job from the builders of `@switchyard/contracts/jobs`. */
@@ -22,30 +22,12 @@ export interface Producer {
 }
 
 export function createProducer(connection: Redis): Producer {
-  const queues = new Map<QueueName, Queue>()
-
-  function queueOf(name: QueueName): Queue {
-    const known = queues.get(name)
-    if (known) return known
-    const queue = new Queue(name, {
-      connection,
-      prefix: jobKeyPrefix,
-      skipVersionCheck: true,
-      telemetry: tracing()?.jobs,
-    })
-    // Failures reach the caller of `addAll`.
-    queue.on('error', () => {})
-    queues.set(name, queue)
-    return queue
-  }
-
+  const queues = createJobQueues({ prefix: jobKeyPrefix, connection })
   return {
     async addAll(queue, jobs) {
       if (jobs.length === 0) return
-      await queueOf(queue).addBulk(jobs.map(({ name, data, options }) => ({ name, data, opts: options })))
+      await queues.get(queue).addBulk(jobs.map(({ name, data, options }) => ({ name, data, opts: options })))
     },
-    async close() {
-      await Promise.all([...queues.values()].map((queue) => queue.close()))
-    },
+    close: () => queues.close(),
   }
 }
