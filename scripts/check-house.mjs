@@ -48,7 +48,11 @@ function exportsOf(file) {
 }
 
 /** Packages of rows that several use, and the folders of their stores. */
-const stores = { db: 'packages/db/src/stores/', 'saga-store': 'packages/saga-store/src/' }
+const stores = {
+  db: 'packages/db/src/stores/',
+  'saga-store': 'packages/saga-store/src/',
+  webhooks: 'packages/webhooks/src/store/',
+}
 
 /** Names that a file imports from a package, or within it from its other files. */
 const importsOf = (name, file) =>

@@ -43,6 +43,7 @@ export {
   type TrustedIssuer,
   type Upload,
   type User,
+  type Webhook,
   type WebhookDelivery,
 } from './generated/client.js'
 export * from './memberships.js'
@@ -64,16 +65,3 @@ export * from './stores/maintenance-lock.js'
 export * from './stores/repository-locations.js'
 export * from './stores/require-unchanged.js'
 export * from './stores/storage-uses.js'
-export * from './stores/webhooks/deliveries.js'
-export * from './stores/webhooks/delivery-attempts.js'
-export * from './stores/webhooks/header-values.js'
-export * from './stores/webhooks/hooks.js'
-export {
-  countSecretsByKey,
-  type EncryptedSecret,
-  findSecret,
-  forgetPreviousSecrets,
-  listSecretsToEncrypt,
-  replaceSecret,
-  type StoredSecret,
-} from './stores/webhooks/secrets.js'

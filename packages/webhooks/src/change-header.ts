@@ -1,17 +1,10 @@
-import {
-  type DatabaseOrTransaction,
-  getWebhook,
-  lockHeaders,
-  requireUnchanged,
-  type StoredHeaders,
-  updateWebhook,
-  type Webhook,
-  type WebhookOwner,
-} from '@switchyard/db'
+import { type DatabaseOrTransaction, requireUnchanged } from '@switchyard/db'
 import { notFound, type Precondition, unavailable } from '@switchyard/domain'
 import { type CustomHeader, openHeaders, sealHeaders } from './custom-headers.js'
 import { checkHook, type HookRules } from './hook-rules.js'
 import { type SecretBox, UnreadableSecret } from './secret-box.js'
+import { lockHeaders, type StoredHeaders } from './store/header-values.js'
+import { getWebhook, updateWebhook, type Webhook, type WebhookOwner } from './store/hooks.js'
 
 interface HeaderChange {
   /** Id of the webhook. */

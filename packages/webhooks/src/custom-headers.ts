@@ -1,5 +1,5 @@
-import type { StoredHeaders } from '@switchyard/db'
 import type { SecretBox } from './secret-box.js'
+import type { StoredHeaders } from './store/header-values.js'
 
 /** A further header of the requests of a webhook. */
 export interface CustomHeader {

@@ -1,19 +1,19 @@
-import {
-  type AttemptRecord,
-  type ClaimedDelivery,
-  claimDelivery,
-  type Database,
-  disableWebhook,
-  postponeDeliveries,
-  recordAttempt,
-  type WebhookHealth,
-} from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { tracing } from '@switchyard/service-kit/observability'
 import { openHeaders } from './custom-headers.js'
 import { messageOf } from './message.js'
 import { retryAfterMs, retryDelayMs } from './retry-delay.js'
 import { type SecretBox, UnreadableSecret } from './secret-box.js'
 import type { Sender, SendResult } from './send.js'
+import {
+  type AttemptRecord,
+  type ClaimedDelivery,
+  claimDelivery,
+  disableWebhook,
+  postponeDeliveries,
+  recordAttempt,
+  type WebhookHealth,
+} from './store/delivery-attempts.js'
 import { readSigningSecrets } from './stored-secrets.js'
 
 /** The result of one attempt, for logs and metrics. */

@@ -40,4 +40,22 @@ export {
 export { type FailedActivity, type SagaNews, type SagaOccurrence, sagaPayload } from './saga-payload.js'
 export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'
 export { createSender, type Sender } from './send.js'
+export {
+  deliveriesTo,
+  enqueueDeliveries,
+  enqueueForProject,
+  type NewDelivery,
+  type Recipient,
+  redeliver,
+  sqlOf,
+} from './store/deliveries.js'
+export { deleteDeliveriesBefore, listHostsWithDueDeliveries } from './store/delivery-attempts.js'
+export {
+  createWebhook,
+  getWebhook,
+  listWebhooks,
+  type NewWebhook,
+  type Webhook,
+  type WebhookOwner,
+} from './store/hooks.js'
 export { checkStoredSecrets, encryptStoredSecrets } from './stored-secrets.js'

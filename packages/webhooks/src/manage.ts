@@ -1,29 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import {
   type AuditAuthor,
-  createWebhook,
   type Database,
   type DatabaseOrTransaction,
-  deleteWebhook,
   deletingMsMax,
-  enqueueDeliveries,
-  findSecret,
-  getDelivery,
-  getWebhook,
   inTransaction,
-  listDeliveries,
-  type NewDelivery,
-  type NewWebhook,
   type Rows,
   recordAuditEvent,
-  redeliver,
   requireUnchanged,
-  updateWebhook,
-  type Webhook,
-  type WebhookChanges,
   type WebhookDelivery,
-  type WebhookOwner,
-  writtenFor,
 } from '@switchyard/db'
 import { type BodyChoice, conflict, type Precondition, writtenBody } from '@switchyard/domain'
 import { hostnameOf } from '@switchyard/outbound-http'
@@ -33,6 +18,25 @@ import { testEvent } from './events.js'
 import { checkHook, type HookRules } from './hook-rules.js'
 import type { previewShape } from './present.js'
 import { UnreadableSecret } from './secret-box.js'
+import {
+  enqueueDeliveries,
+  getDelivery,
+  listDeliveries,
+  type NewDelivery,
+  redeliver,
+  writtenFor,
+} from './store/deliveries.js'
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  type NewWebhook,
+  updateWebhook,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookOwner,
+} from './store/hooks.js'
+import { findSecret } from './store/secrets.js'
 import { readSecret } from './stored-secrets.js'
 
 /** Fields with the plain secret and headers, which are encrypted before they are stored. */

@@ -1,6 +1,6 @@
-import type { ClaimedDelivery } from '@switchyard/db'
 import type { Message } from './send.js'
 import { sign, signatureHeader } from './signature.js'
+import type { ClaimedDelivery } from './store/delivery-attempts.js'
 
 /**
  * The HTTP request of a delivery. `X-Switchyard-Delivery` is equal for all attempts, so that a receiver

@@ -1,6 +1,8 @@
-import type { ListedDelivery, Webhook, WebhookDelivery } from '@switchyard/db'
+import type { WebhookDelivery } from '@switchyard/db'
 import { text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { ListedDelivery } from './store/deliveries.js'
+import type { Webhook } from './store/hooks.js'
 
 /** How the body of a request is written: parameters of every kind of webhook. */
 export const bodyParameters = {

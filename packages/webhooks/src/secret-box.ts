@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { type Secret, secretField } from '@switchyard/config'
-import type { EncryptedSecret } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
 import { z } from 'zod'
+import type { EncryptedSecret } from './store/secrets.js'
 
 /** A secret cannot be decrypted. The message is for operators and contains no part of the secret. */
 export class UnreadableSecret extends Error {}

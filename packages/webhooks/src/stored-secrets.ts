@@ -1,17 +1,15 @@
+import type { Database } from '@switchyard/db'
+import { type SecretBox, UnreadableSecret } from './secret-box.js'
+import type { ClaimedDelivery } from './store/delivery-attempts.js'
+import { listHeaderKeys, listHeadersToEncrypt, replaceHeaderValues } from './store/header-values.js'
 import {
-  type ClaimedDelivery,
   countSecretsByKey,
-  type Database,
   type EncryptedSecret,
   forgetPreviousSecrets,
-  listHeaderKeys,
-  listHeadersToEncrypt,
   listSecretsToEncrypt,
-  replaceHeaderValues,
   replaceSecret,
   type StoredSecret,
-} from '@switchyard/db'
-import { type SecretBox, UnreadableSecret } from './secret-box.js'
+} from './store/secrets.js'
 
 const rowsAtOnce = 100
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { NewDelivery, Project } from '@switchyard/db'
+import type { Project } from '@switchyard/db'
 import { type Commit, signatureTime, titleOf } from '@switchyard/domain/commit'
 import { tracing } from '@switchyard/service-kit/observability'
-import type { ProjectWebhookEvent } from '@switchyard/webhooks'
+import type { NewDelivery, ProjectWebhookEvent } from '@switchyard/webhooks'
 import { shownSettings } from './project-settings.js'
 
 /** The values of the header `X-Gitlab-Event`, by which receivers recognize an event. */

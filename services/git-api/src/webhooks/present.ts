@@ -1,4 +1,3 @@
-import type { Webhook } from '@switchyard/db'
 import { messageFormats } from '@switchyard/domain'
 import { oneOf } from '@switchyard/service-kit/http'
 import {
@@ -8,6 +7,7 @@ import {
   projectWebhookEvents,
   type SilentProjectEvent,
   silentProjectEvents,
+  type Webhook,
   webhookStateShape,
 } from '@switchyard/webhooks'
 import { z } from 'zod'

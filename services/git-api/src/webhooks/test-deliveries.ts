@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Database, NewDelivery, WebhookDelivery } from '@switchyard/db'
+import type { Database, WebhookDelivery } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { type Caller, zeroId } from '@switchyard/domain/access'
 import { fullName } from '@switchyard/git-storage/list-refs'
@@ -8,6 +8,7 @@ import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import {
   impactDelivery,
+  type NewDelivery,
   type ProjectWebhookEvent,
   previewBody,
   ruleDelivery,

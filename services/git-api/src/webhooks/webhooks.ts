@@ -1,14 +1,4 @@
-import {
-  type AuditAuthor,
-  type Database,
-  getWebhook,
-  listWebhooks,
-  type Project,
-  type Rows,
-  type Webhook,
-  type WebhookDelivery,
-  type WebhookOwner,
-} from '@switchyard/db'
+import type { AuditAuthor, Database, Project, Rows, WebhookDelivery } from '@switchyard/db'
 import type { Precondition } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import type { TargetPolicy } from '@switchyard/outbound-http'
@@ -18,9 +8,11 @@ import {
   type CustomHeader,
   changeWebhook,
   changeWebhookHeader,
+  getWebhook,
   getWebhookDelivery,
   type HookRules,
   listWebhookDeliveries,
+  listWebhooks,
   type ProjectWebhookEvent,
   projectWebhookEvents,
   redeliverWebhook,
@@ -28,6 +20,8 @@ import {
   type SecretBox,
   type SilentProjectEvent,
   silentProjectEvents,
+  type Webhook,
+  type WebhookOwner,
 } from '@switchyard/webhooks'
 import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 

@@ -1,7 +1,6 @@
-import type { Webhook } from '@switchyard/db'
 import { messageFormats } from '@switchyard/domain'
 import { oneOf } from '@switchyard/service-kit/http'
-import { presentWebhookState, sagaWebhookEvents, webhookStateShape } from '@switchyard/webhooks'
+import { presentWebhookState, sagaWebhookEvents, type Webhook, webhookStateShape } from '@switchyard/webhooks'
 import { z } from 'zod'
 
 export const webhookShape = z

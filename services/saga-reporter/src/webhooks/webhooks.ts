@@ -1,4 +1,4 @@
-import type { AuditAuthor, Database, Webhook, WebhookOwner } from '@switchyard/db'
+import type { AuditAuthor, Database } from '@switchyard/db'
 import type { Precondition } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { TargetPolicy } from '@switchyard/outbound-http'
@@ -12,9 +12,11 @@ import {
   type SecretBox,
   sagaPayload,
   sagaWebhookEvents,
+  type Webhook,
+  type WebhookOwner,
 } from '@switchyard/webhooks'
 
-export { getWebhook, listWebhooks } from '@switchyard/db'
+export { getWebhook, listWebhooks } from '@switchyard/webhooks'
 
 export interface WebhookDependencies {
   database: Database

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Secret } from '@switchyard/config'
-import { createWebhook, type Prisma, type Webhook } from '@switchyard/db'
+import type { Prisma } from '@switchyard/db'
 import { createProject, createUser } from '@switchyard/testing'
-import { createSecretBox } from '@switchyard/webhooks'
+import { createSecretBox, createWebhook, type Webhook } from '@switchyard/webhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTokens, startHarness, webhookSecretKeys } from '../harness.js'
 

@@ -1,11 +1,4 @@
-import {
-  type Database,
-  enqueueForProject,
-  inPoolTransaction,
-  type Pooled,
-  sqlStateOf,
-  sqlStates,
-} from '@switchyard/db'
+import { type Database, inPoolTransaction, type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
 import {
   type Finding,
   findImpact,
@@ -19,7 +12,7 @@ import {
 import type { Clock } from '@switchyard/domain'
 import type { DatedFinding } from '@switchyard/domain/deployment'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { impactDelivery } from '@switchyard/webhooks'
+import { enqueueForProject, impactDelivery } from '@switchyard/webhooks'
 import type { Redis } from 'ioredis'
 import type { ImpactSettings } from '../impact-config.js'
 import { jobType } from '../job-type.js'

@@ -2,7 +2,6 @@ import { type BroadcastNotice, broadcastChannel } from '@switchyard/contracts/jo
 import {
   type AuditedChange,
   endRuns,
-  enqueueForProject,
   inPoolTransaction,
   type PoolClient,
   type Pooled,
@@ -15,7 +14,7 @@ import {
   type ImpactFinding,
   projectPagesTarget,
 } from '@switchyard/domain/deployment'
-import { deploymentPage, type HookDeployment, ruleDelivery } from '@switchyard/webhooks'
+import { deploymentPage, enqueueForProject, type HookDeployment, ruleDelivery } from '@switchyard/webhooks'
 import type { Redis } from 'ioredis'
 import { endBanners, insertBanner, insertRun, listRules, type Rule } from './rules-store.js'
 

@@ -1,7 +1,12 @@
 import { queueNames, webhookDeliveryJob } from '@switchyard/contracts/jobs'
-import { type Database, deleteDeliveriesBefore, listHostsWithDueDeliveries } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { type Clock, dayMs } from '@switchyard/domain'
-import { deliverToHost, encryptStoredSecrets } from '@switchyard/webhooks'
+import {
+  deleteDeliveriesBefore,
+  deliverToHost,
+  encryptStoredSecrets,
+  listHostsWithDueDeliveries,
+} from '@switchyard/webhooks'
 import { jobType, type Producer } from '../job-type.js'
 import type { WebhookTools } from './webhooks.js'
 

@@ -1,5 +1,11 @@
-import { deliveriesTo, type NewDelivery } from '@switchyard/db'
-import { type FailedActivity, type SagaNews, type SagaOccurrence, sagaPayload } from '@switchyard/webhooks'
+import {
+  deliveriesTo,
+  type FailedActivity,
+  type NewDelivery,
+  type SagaNews,
+  type SagaOccurrence,
+  sagaPayload,
+} from '@switchyard/webhooks'
 import type { SagaFlagNews, SagaWebhook } from './saga-events-store.js'
 
 /** Returns the events of a saga that has become Ended or Error, by its status, or that was resolved. */

@@ -1,6 +1,6 @@
-import { type Database, enqueueDeliveries } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { findLogHorizon } from '@switchyard/saga-store'
-import type { SagaNews } from '@switchyard/webhooks'
+import { enqueueDeliveries, type SagaNews } from '@switchyard/webhooks'
 import { jobType } from '../job-type.js'
 import { finished, flagged, sagaDeliveries } from './saga-deliveries.js'
 import {

@@ -2,8 +2,14 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Secret } from '@switchyard/config'
-import { createWebhook, type Database, enqueueDeliveries, type NewWebhook, sqlOf } from '@switchyard/db'
-import { createSecretBox } from '@switchyard/webhooks'
+import type { Database } from '@switchyard/db'
+import {
+  createSecretBox,
+  createWebhook,
+  enqueueDeliveries,
+  type NewWebhook,
+  sqlOf,
+} from '@switchyard/webhooks'
 import { webhookSecretKeys } from '../harness.js'
 
 export const secret = 'whsec-of-the-test-receiver'

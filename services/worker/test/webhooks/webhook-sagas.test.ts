@@ -1,5 +1,5 @@
-import { enqueueDeliveries } from '@switchyard/db'
 import { createToken, createUser } from '@switchyard/testing'
+import { enqueueDeliveries } from '@switchyard/webhooks'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { followFinishedSagas, followFlags } from '../../src/webhooks/saga-events.js'
 import { startHarness } from '../harness.js'

@@ -1,5 +1,5 @@
-import { enqueueDeliveries, redeliver } from '@switchyard/db'
 import { createProject, createUser } from '@switchyard/testing'
+import { enqueueDeliveries, redeliver } from '@switchyard/webhooks'
 import { verify } from '@switchyard/webhooks/signature'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startHarness } from '../harness.js'

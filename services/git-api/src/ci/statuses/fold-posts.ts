@@ -1,6 +1,6 @@
-import type { NewDelivery, Recipient } from '@switchyard/db'
 import type { JobIdentity } from '@switchyard/domain/access'
 import { isActive, type StatusFields } from '@switchyard/domain/commit-status'
+import type { NewDelivery, Recipient } from '@switchyard/webhooks'
 import type { PipelineWithJobs } from '../pipelines/store.js'
 import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './store.js'
 

@@ -1,13 +1,7 @@
 import type { Pool, PoolClient, Pooled } from '@switchyard/db'
-import {
-  deliveriesTo,
-  enqueueDeliveries,
-  inPoolTransaction,
-  isDatabaseUnavailable,
-  type NewDelivery,
-  type Recipient,
-} from '@switchyard/db'
+import { inPoolTransaction, isDatabaseUnavailable } from '@switchyard/db'
 import { createGroupCommit } from '@switchyard/service-kit/group-commit'
+import { deliveriesTo, enqueueDeliveries, type NewDelivery, type Recipient } from '@switchyard/webhooks'
 import {
   findPipelineWithJobs,
   type OpenPipeline,

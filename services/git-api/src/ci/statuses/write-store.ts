@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { PoolClient, Recipient } from '@switchyard/db'
+import type { PoolClient } from '@switchyard/db'
 import { queryOf } from '@switchyard/db/sql'
 import { activeStates } from '@switchyard/domain/commit-status'
+import type { Recipient } from '@switchyard/webhooks'
 import { type GroupState, groupKey, type StatusPosting } from './fold-posts.js'
 import {
   insertStatuses,

@@ -2,14 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Deployment,
   type Environment,
-  enqueueForProject,
   inPoolTransaction,
-  type NewDelivery,
   type PoolClient,
   type Pooled,
 } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import { type DeploymentProgress, guessTier } from '@switchyard/domain/deployment'
+import { enqueueForProject, type NewDelivery } from '@switchyard/webhooks'
 import { enqueueMeasurement } from '../deployment-changes/store.js'
 import { findEnvironmentByName, insertEnvironment, startAgain } from '../environments/store.js'
 import {

@@ -1,12 +1,10 @@
 import {
   type Database,
   type DatabaseOrTransaction,
-  enqueueForProject,
   inTransaction,
   type Project,
   type Rows,
   requireUnchanged,
-  sqlOf,
 } from '@switchyard/db'
 import { forbidden, notFound, type Precondition } from '@switchyard/domain'
 import { decideProjectRight, type ProjectAccess } from '@switchyard/domain/access'
@@ -16,6 +14,7 @@ import { fullName } from '@switchyard/git-storage/list-refs'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
+import { enqueueForProject, sqlOf } from '@switchyard/webhooks'
 import type { ProjectCall } from '../../guards.js'
 import type { Jobs } from '../../jobs.js'
 import { mayCreateTag, protectedTagRefusal } from '../../repository/protected-tags/protected-tags.js'

@@ -3,9 +3,7 @@ import {
   type AuditedChange,
   type CommitComment,
   type DatabaseOrTransaction,
-  enqueueForProject,
   inPoolTransaction,
-  type NewDelivery,
   type PoolClient,
   type Pooled,
   type Rows,
@@ -13,6 +11,7 @@ import {
   type User,
 } from '@switchyard/db'
 import type { Precondition } from '@switchyard/domain'
+import { enqueueForProject, type NewDelivery } from '@switchyard/webhooks'
 
 /** The columns of a comment's author that answers show. */
 type CommentAuthor = Pick<User, 'id' | 'username' | 'name' | 'state' | 'email' | 'createdAt'>

@@ -1,6 +1,5 @@
+import type { DatabaseOrTransaction, Prisma, Rows, Webhook as WebhookRow } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import type { DatabaseOrTransaction, Rows } from '../../client.js'
-import type { Prisma, Webhook as WebhookRow } from '../../generated/client.js'
 import { type StoredHeaders, toHeaderColumns } from './header-values.js'
 import { type EncryptedSecret, keepPreviousSecret, toSecretColumns } from './secrets.js'
 

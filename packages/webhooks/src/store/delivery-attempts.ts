@@ -1,4 +1,4 @@
-import type { Pooled } from '../../client.js'
+import type { Pooled } from '@switchyard/db'
 import { headerColumns, type StoredHeaders, type StoredHeadersRow, toStoredHeaders } from './header-values.js'
 import {
   type EncryptedSecret,

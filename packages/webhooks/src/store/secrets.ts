@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, Pooled } from '../../client.js'
+import type { DatabaseOrTransaction, Pooled } from '@switchyard/db'
 
 export interface EncryptedSecret {
   keyId: string

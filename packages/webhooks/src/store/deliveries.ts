@@ -1,7 +1,7 @@
+import type { DatabaseOrTransaction, Rows, WebhookDelivery } from '@switchyard/db'
+import { type Column, insertInto, queryOf } from '@switchyard/db/sql'
 import { notFound, writtenBody } from '@switchyard/domain'
-import type { DatabaseOrTransaction, Rows } from '../../client.js'
-import type { Webhook, WebhookDelivery } from '../../generated/client.js'
-import { type Column, insertInto, queryOf } from '../../sql/write-rows.js'
+import type { Webhook } from './hooks.js'
 
 export interface NewDelivery {
   webhookId: number

@@ -1,5 +1,4 @@
-import type { DatabaseOrTransaction, Pooled } from '../../client.js'
-import { Prisma } from '../../generated/client.js'
+import { type DatabaseOrTransaction, type Pooled, Prisma } from '@switchyard/db'
 import type { EncryptedSecret } from './secrets.js'
 
 /** Further headers of the requests of a webhook. */
