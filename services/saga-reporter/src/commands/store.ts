@@ -4,7 +4,7 @@ import {
   inPoolTransaction,
   type Pooled,
   type Rows,
-  recordAuditEvents,
+  recordAuditEvent,
   statement,
 } from '@switchyard/db'
 import { lockName } from '@switchyard/db/sql'
@@ -158,13 +158,13 @@ export const insertCommands = (
     return rows
   })
 
-type Client = Parameters<typeof recordAuditEvents>[0]
+type Client = Parameters<typeof recordAuditEvent>[0]
 
 const audit = (client: Client, author: AuditAuthor, eventName: string, commands: readonly SagaCommand[]) =>
-  recordAuditEvents(
+  recordAuditEvent(
     client,
     author,
-    commands.map(
+    ...commands.map(
       ({ id, tenant, sagaId, kind, activityId, reason }): AuditedChange => ({
         eventName,
         entityType: 'SagaCommand',
@@ -318,13 +318,11 @@ export const changeBatchByDecision = (
     ])
     const details = { tenant, kind: rows[0]?.kind ?? '', commands: rows.length }
     if (rows.length > 0)
-      await recordAuditEvents(client, operator.audit, [
-        {
-          eventName: batchEvents[decision],
-          entityType: 'SagaCommandBatch',
-          entityId: batchId,
-          details,
-        },
-      ])
+      await recordAuditEvent(client, operator.audit, {
+        eventName: batchEvents[decision],
+        entityType: 'SagaCommandBatch',
+        entityId: batchId,
+        details,
+      })
     return rows
   })

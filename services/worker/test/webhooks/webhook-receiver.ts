@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Secret } from '@switchyard/config'
-import { createWebhook, type Database, enqueueDeliveries, type NewWebhook, sqlOf } from '@switchyard/db'
+import { createWebhook, type Database, enqueueDeliveries, type NewWebhook } from '@switchyard/db'
 import { createSecretBox } from '@switchyard/webhooks'
 import { webhookSecretKeys } from '../harness.js'
 
@@ -73,7 +73,7 @@ export async function addDelivery(database: Database, webhookId: number, attempt
   const payload = JSON.stringify({ event: 'test', number: sequence, text: 'ä' })
   const delivery = { webhookId, event: 'test', dedupeKey: `test-${sequence}`, payload }
   return database.prisma.$transaction(async (prisma) => {
-    const [id = ''] = await enqueueDeliveries(sqlOf({ prisma }), [delivery])
+    const [id = ''] = await enqueueDeliveries({ prisma }, [delivery])
     await prisma.webhookDelivery.update({ where: { webhookId_id: { webhookId, id } }, data: { attempts } })
     return id
   })

@@ -1,5 +1,5 @@
 import type { DatabaseOrTransaction, Pooled } from '../../client.js'
-import { Prisma } from '../../generated/client.js'
+import { lockRow } from '../../sql/locks.js'
 import type { EncryptedSecret } from './secrets.js'
 
 /** Further headers of the requests of a webhook. */
@@ -40,11 +40,16 @@ export const toHeaderColumns = ({ names, values }: StoredHeaders) => ({
  * webhook.
  */
 export async function lockHeaders(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   id: number,
 ): Promise<StoredHeaders | null> {
-  const [row] = await prisma.$queryRaw<StoredHeadersRow[]>`
-    SELECT ${Prisma.raw(headerColumns)} FROM webhooks w WHERE w.id = ${id} FOR NO KEY UPDATE`
+  const row = await lockRow<StoredHeadersRow>(
+    transaction,
+    'webhooks w',
+    { id },
+    'NO KEY UPDATE',
+    headerColumns,
+  )
   return row ? toStoredHeaders(row) : null
 }
 

@@ -100,7 +100,7 @@ export const dismissals: StatementKind = {
   save: store.saveDismissal,
   remove: async (transaction, key, author) => {
     // Without the dismissal, what it has ended would hold again until the worker notes the end.
-    for (const ended of await endRuns(transaction, key)) await recordAuditEvent(transaction, author, ended)
+    await recordAuditEvent(transaction, author, ...(await endRuns(transaction, key)))
     return store.deleteDismissal(transaction, key)
   },
 }

@@ -6,7 +6,6 @@ import {
   type Project,
   type Rows,
   requireUnchanged,
-  sqlOf,
 } from '@switchyard/db'
 import { forbidden, notFound, type Precondition } from '@switchyard/domain'
 import { decideProjectRight, type ProjectAccess } from '@switchyard/domain/access'
@@ -217,7 +216,7 @@ export const enqueueReleaseHook = (
   { project }: Pick<ProjectCall, 'project'>,
   { release, action, baseUrl, commit }: ReleaseEvent,
 ): Promise<void> =>
-  enqueueForProject(sqlOf(transaction), project.id, 'releases', () =>
+  enqueueForProject(transaction, project.id, 'releases', () =>
     releaseHook(release, { action, project, commit, baseUrl }),
   )
 
