@@ -52,7 +52,7 @@ export interface LockedKeys {
  * Locks these rows until the transaction ends: activities first and then sagas, each in the order of their
  * keys, like recording. A row read before may have changed by now, and a row that is not there is not locked.
  */
-export async function lockRows(client: PoolClient, { activities, sagas }: LockedKeys): Promise<void> {
+export async function lockKeys(client: PoolClient, { activities, sagas }: LockedKeys): Promise<void> {
   for (const [query, keys] of [
     [lockActivities, activities],
     [lockSagas, sagas],

@@ -4,7 +4,7 @@ import {
   activityTable,
   hasErrors,
   type LockedKeys,
-  lockRows,
+  lockKeys,
   sagaTable,
   type TenantKey,
   tenantKeyArrays,
@@ -225,7 +225,7 @@ export class RebuildSession {
       try {
         // PostgreSQL refuses to write a row that has changed or appeared since this state of the database.
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
-        if (locked) await lockRows(client, locked)
+        if (locked) await lockKeys(client, locked)
         const done = await work()
         await client.query('COMMIT')
         return done
