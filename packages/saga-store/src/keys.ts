@@ -1,4 +1,4 @@
-import { type PoolClient, statement } from '@switchyard/db'
+import type { PoolClient } from '@switchyard/db'
 import { keyInTenant } from '@switchyard/domain/saga'
 
 /** The key of a saga, an activity or an event. */
@@ -40,8 +40,8 @@ export const lockByKey = (table: string, list: string): string =>
       SELECT ${list} FROM ${table} AS stored WHERE stored.tenant = key.tenant AND stored.id = key.id FOR UPDATE
     ) AS locked`
 
-const lockActivities = statement(lockByKey('saga_activities', 'stored.id'), 'saga-activities-lock')
-const lockSagas = statement(lockByKey('sagas', 'stored.id'), 'sagas-lock')
+const lockActivities = { name: 'saga-activities-lock', text: lockByKey('saga_activities', 'stored.id') }
+const lockSagas = { name: 'sagas-lock', text: lockByKey('sagas', 'stored.id') }
 
 export interface LockedKeys {
   activities: readonly TenantKey[]

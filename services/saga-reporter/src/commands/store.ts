@@ -5,7 +5,6 @@ import {
   type Pooled,
   type Rows,
   recordAuditEvent,
-  statement,
 } from '@switchyard/db'
 import { lockName } from '@switchyard/db/sql'
 import { conflict, notFound } from '@switchyard/domain'
@@ -82,13 +81,13 @@ export function changeBy(event: CommandEvent, dueAt = 'expires_at') {
 
 const timeUp = changeBy('time_up')
 
-const settle = statement(
-  `UPDATE saga_commands c SET ${timeUp.assignments}
+const settle = {
+  name: 'saga-commands-settle',
+  text: `UPDATE saga_commands c SET ${timeUp.assignments}
     FROM (SELECT tenant, id FROM saga_commands WHERE due_at <= now() ORDER BY due_at LIMIT 1000
       FOR UPDATE SKIP LOCKED) due
     WHERE c.tenant = due.tenant AND c.id = due.id AND c.due_at <= now() AND ${timeUp.isPossible}`,
-  'saga-commands-settle',
-)
+}
 
 /** Ends the commands and the leases whose time is up. Every read of commands calls it first. */
 export async function settleCommands({ pool }: Pooled): Promise<void> {

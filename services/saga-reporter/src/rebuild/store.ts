@@ -1,4 +1,5 @@
-import { type PoolClient, type Pooled, retryConflicts, writeStatement } from '@switchyard/db'
+import { type PoolClient, type Pooled, retryConflicts } from '@switchyard/db'
+import { queryOf } from '@switchyard/db/sql'
 import type { Activity, Saga } from '@switchyard/domain/saga'
 import {
   activityTable,
@@ -239,14 +240,14 @@ export class RebuildSession {
   /** Writes a row as it follows from the log, whether or not the row exists. */
   async writeSaga(row: DerivedRow<Saga>): Promise<void> {
     const change = { tenant: row.tenant, before: null, row }
-    await this.#client.query(writeStatement(sagaTable.overwrite, [change]))
+    await this.#client.query(queryOf(sagaTable.overwrite, [change]))
   }
 
   /** Writes a row as it follows from the log, whether or not the row exists. */
   async writeActivity(row: DerivedRow<Activity>): Promise<void> {
     const client = this.#client
     const { tenant, id, sagaId } = row
-    await client.query(writeStatement(activityTable.overwrite, [{ tenant, before: null, row }]))
+    await client.query(queryOf(activityTable.overwrite, [{ tenant, before: null, row }]))
     if (sagaId === null || !hasErrors(row)) {
       await client.query('DELETE FROM saga_errors WHERE tenant = $1 AND activity_id = $2', [tenant, id])
       return
@@ -257,6 +258,6 @@ export class RebuildSession {
     )
     const sagaFirstSeenAt = rows[0]?.firstSeenAt ?? row.firstSeenAt
     const errors = { tenant, activity: row, sagaFirstSeenAt }
-    await client.query(writeStatement(upsertErrors, [errors]))
+    await client.query(queryOf(upsertErrors, [errors]))
   }
 }
