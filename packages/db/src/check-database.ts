@@ -1,6 +1,6 @@
 import type { Secret } from '@switchyard/config'
 import type pg from 'pg'
-import { createDatabase, type Database, type Pooled } from './client.js'
+import { createDatabase, type Database, type DatabaseOptions, type Pooled } from './client.js'
 import { listShippedMigrationNames } from './migrations/shipped-migrations.js'
 
 const undefinedTable = '42P01'
@@ -21,8 +21,9 @@ export function openDatabase(
   { DATABASE_URL: url, DATABASE_POOL_SIZE_MAX: poolSizeMax }: DatabaseConfig,
   applicationName: string,
   { health, lifecycle }: ServiceParts,
+  { answerTimeoutMs }: Pick<DatabaseOptions, 'answerTimeoutMs'> = {},
 ): Database {
-  const database = createDatabase({ url: url.reveal(), poolSizeMax, applicationName })
+  const database = createDatabase({ url: url.reveal(), poolSizeMax, applicationName, answerTimeoutMs })
   lifecycle.onClose('postgres', () => database.close())
   health.addCheck('postgres', () => checkDatabase(database))
   return database

@@ -14,7 +14,7 @@ export interface DatabaseOptions {
    * A query without an answer for this time fails, and its connection is closed: a network that swallows
    * packets reports nothing, and the system notices it after a quarter of an hour. Unset: 30 s; 0: no limit.
    */
-  answerTimeoutMs?: number
+  answerTimeoutMs?: number | undefined
 }
 
 export interface Database {

@@ -3,25 +3,6 @@ import pRetry from 'p-retry'
 import type pg from 'pg'
 import type { Pooled } from './client.js'
 import { isDatabaseUnavailable, sqlStateOf, sqlStates } from './database-failure.js'
-import { queryOf, type Write } from './sql/write-rows.js'
-
-/**
- * Calls fail when the database does not answer within this time, so that callers can try another instance.
- */
-const answerTimeoutMs = 10_000
-
-/** SQL with a time limit for the answer of the database. With a name it is prepared once per connection. */
-export const statement = (text: string, name?: string) => ({
-  text,
-  query_timeout: answerTimeoutMs,
-  ...(name === undefined ? {} : { name }),
-})
-
-/** What node-postgres takes to write these items, with the same limit. */
-export const writeStatement = <Item>(write: Write<Item>, items: readonly Item[]) => ({
-  ...queryOf(write, items),
-  query_timeout: answerTimeoutMs,
-})
 
 /**
  * Runs `work` in one transaction of plain SQL.
@@ -35,9 +16,9 @@ export async function inPoolTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect()
   try {
-    await client.query(statement(begin))
+    await client.query(begin)
     const result = await work(client)
-    await client.query(statement('COMMIT'))
+    await client.query('COMMIT')
     client.release()
     return result
   } catch (error) {
@@ -70,7 +51,7 @@ async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
     client.release(true)
     return
   }
-  await client.query(statement('ROLLBACK')).then(
+  await client.query('ROLLBACK').then(
     () => client.release(),
     () => client.release(true),
   )

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pooled } from './client.js'
-import { statement } from './pool-transaction.js'
 
 const pollMs = 20
 const waitMsMax = 2_000
@@ -12,19 +11,19 @@ const waitMsMax = 2_000
  * @param name first part of the names of its prepared statements
  */
 export function sequenceHorizon(sequence: string, name: string) {
-  const lastDrawn = statement(
-    `SELECT COALESCE(pg_sequence_last_value('${sequence}'), 0)::double precision AS position`,
-    `${name}-last-drawn`,
-  )
+  const lastDrawn = {
+    name: `${name}-last-drawn`,
+    text: `SELECT COALESCE(pg_sequence_last_value('${sequence}'), 0)::double precision AS position`,
+  }
   // Drawing an id takes this lock first, and the transaction keeps it until its rows are visible or
   // discarded.
-  const writers = statement(
-    `SELECT virtualtransaction AS writer FROM pg_locks
+  const writers = {
+    name: `${name}-writers`,
+    text: `SELECT virtualtransaction AS writer FROM pg_locks
       WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted
         AND relation = '${sequence}'::regclass
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    `${name}-writers`,
-  )
+  }
 
   /** The last id that was drawn, whether or not its row is visible or ever will be. */
   async function readLast({ pool }: Pooled): Promise<number> {

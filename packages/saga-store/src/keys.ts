@@ -1,4 +1,4 @@
-import { type PoolClient, statement } from '@switchyard/db'
+import type { PoolClient } from '@switchyard/db'
 import { keyInTenant } from '@switchyard/domain/saga'
 
 /** The key of a saga, an activity or an event. */
@@ -40,8 +40,8 @@ export const lockByKey = (table: string, list: string): string =>
       SELECT ${list} FROM ${table} AS stored WHERE stored.tenant = key.tenant AND stored.id = key.id FOR UPDATE
     ) AS locked`
 
-const lockActivities = statement(lockByKey('saga_activities', 'stored.id'), 'saga-activities-lock')
-const lockSagas = statement(lockByKey('sagas', 'stored.id'), 'sagas-lock')
+const lockActivities = { name: 'saga-activities-lock', text: lockByKey('saga_activities', 'stored.id') }
+const lockSagas = { name: 'sagas-lock', text: lockByKey('sagas', 'stored.id') }
 
 export interface LockedKeys {
   activities: readonly TenantKey[]
@@ -52,7 +52,7 @@ export interface LockedKeys {
  * Locks these rows until the transaction ends: activities first and then sagas, each in the order of their
  * keys, like recording. A row read before may have changed by now, and a row that is not there is not locked.
  */
-export async function lockRows(client: PoolClient, { activities, sagas }: LockedKeys): Promise<void> {
+export async function lockKeys(client: PoolClient, { activities, sagas }: LockedKeys): Promise<void> {
   for (const [query, keys] of [
     [lockActivities, activities],
     [lockSagas, sagas],

@@ -47,7 +47,6 @@ export {
   type NewDelivery,
   type Recipient,
   redeliver,
-  sqlOf,
 } from './store/deliveries.js'
 export { deleteDeliveriesBefore, listHostsWithDueDeliveries } from './store/delivery-attempts.js'
 export {

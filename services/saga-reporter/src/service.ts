@@ -57,12 +57,17 @@ import { statsRoutes } from './stats/routes.js'
 import { webhookRoutes } from './webhooks/routes.js'
 
 /**
+ * Calls fail when the database does not answer within this time, so that callers can try another instance.
+ */
+const answerTimeoutMs = 10_000
+
+/**
  * Receives lifecycle events over gRPC and serves sagas over HTTP. On close, gRPC drains first, and the
  * connections to PostgreSQL close last.
  */
 export async function createService(config: Config, context: ServiceContext) {
   const { logger, metrics, health, lifecycle } = context
-  const database = openDatabase(config, 'saga-reporter', { health, lifecycle })
+  const database = openDatabase(config, 'saga-reporter', { health, lifecycle }, { answerTimeoutMs })
   const readDatabase = openReadDatabase(config, lifecycle)
   exposePools(metrics, { main: database.pool, read: readDatabase.pool })
 

@@ -53,6 +53,27 @@ describe('without its database', () => {
     }
   })
 
+  it('a call is UNAVAILABLE after ten seconds when the network swallows what is sent', async () => {
+    const link = await startLink(harness.databaseUrl)
+    const service = await startService(link.url, { SAGA_AUTH: 'none' })
+    try {
+      expect(await service.grpc.report('SagaStarted', started('heard'))).toMatchObject({ isSuccess: true })
+      link.swallow()
+      const sentMs = performance.now()
+      await expect(service.grpc.report('SagaStarted', started('swallowed'))).rejects.toMatchObject({
+        code: status.UNAVAILABLE,
+      })
+      expect(performance.now() - sentMs).toBeLessThan(20_000)
+      link.mend()
+      expect(await service.grpc.report('SagaStarted', started('swallowed'))).toMatchObject({
+        message: 'recorded',
+      })
+    } finally {
+      await service.close()
+      link.close()
+    }
+  })
+
   it('a call is also UNAVAILABLE when its token cannot be looked up', async () => {
     const link = await startLink(harness.databaseUrl)
     link.cut()

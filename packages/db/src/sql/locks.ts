@@ -1,20 +1,31 @@
 import { notFound } from '@switchyard/domain'
 import type pg from 'pg'
-import type { DatabaseOrTransaction } from '../client.js'
+import { query, type Transaction } from './transaction.js'
 
-/** That of Prisma or of plain SQL. */
-export type Transaction = DatabaseOrTransaction | pg.PoolClient
-
-interface Statement {
-  name: string
-  text: string
-}
-
-const lockProject = { name: 'lock-project', text: 'SELECT id FROM projects WHERE id = $1 FOR NO KEY UPDATE' }
-const lockUser = { name: 'lock-user', text: 'SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE' }
 const lockByName = {
   name: 'lock-name',
   text: 'SELECT 1 FROM pg_advisory_xact_lock(hashtextextended($1, 0))',
+}
+
+/**
+ * Locks the row with this key until the transaction ends. `SHARE`: nobody changes it meanwhile; `NO KEY UPDATE`:
+ * nobody else locks it so; `UPDATE`: nor does anybody add a row that refers to it.
+ *
+ * @param key column → value; at most one row has it
+ * @param columns SQL of what is read of the row
+ * @returns null when there is no such row
+ */
+export async function lockRow<Row extends object>(
+  transaction: Transaction,
+  table: string,
+  key: Record<string, number | bigint | string | Uint8Array>,
+  strength: 'SHARE' | 'NO KEY UPDATE' | 'UPDATE',
+  columns = '1',
+): Promise<Row | null> {
+  const conditions = Object.keys(key).map((column, index) => `${column} = $${index + 1}`)
+  const text = `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} FOR ${strength}`
+  const [row] = await query<Row>(transaction, { text, values: Object.values(key) })
+  return row ?? null
 }
 
 /**
@@ -24,13 +35,12 @@ const lockByName = {
  * @throws DomainError not-found
  */
 export async function lockProjectRow(transaction: Transaction, projectId: number): Promise<void> {
-  const rows = await rowsOf(transaction, lockProject, [projectId])
-  if (rows.length === 0) throw notFound('Project')
+  if (!(await lockRow(transaction, 'projects', { id: projectId }, 'NO KEY UPDATE'))) throw notFound('Project')
 }
 
 /** Locks a user in the same way. A user who is deleted meanwhile is not locked. */
 export async function lockUserRow(transaction: Transaction, userId: number): Promise<void> {
-  await rowsOf(transaction, lockUser, [userId])
+  await lockRow(transaction, 'users', { id: userId }, 'NO KEY UPDATE')
 }
 
 /**
@@ -41,7 +51,7 @@ export async function lockUserRow(transaction: Transaction, userId: number): Pro
  *   the same
  */
 export async function lockName(transaction: Transaction, name: string): Promise<void> {
-  await rowsOf(transaction, lockByName, [name])
+  await query(transaction, { ...lockByName, values: [name] })
 }
 
 /**
@@ -55,14 +65,4 @@ export async function tryLockName(client: pg.ClientBase, name: string): Promise<
     [name],
   )
   return rows[0]?.isLocked === true
-}
-
-/** The rows that a statement reads in a transaction of either kind. */
-export async function rowsOf<Row extends object>(
-  transaction: Transaction,
-  statement: Statement,
-  values: readonly (number | bigint | string)[],
-): Promise<Row[]> {
-  if ('prisma' in transaction) return transaction.prisma.$queryRawUnsafe<Row[]>(statement.text, ...values)
-  return (await transaction.query<Row>({ ...statement, values: [...values] })).rows
 }

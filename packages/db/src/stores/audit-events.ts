@@ -1,9 +1,9 @@
 import type { JobIdentity } from '@switchyard/domain/access'
 import type { AuditedEntity } from '@switchyard/domain/audit'
-import type { PoolClient } from 'pg'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { AuditEvent, AuditExport } from '../generated/client.js'
 import { integer, json, rowColumns, text } from '../sql/row-columns.js'
+import { query, type Transaction } from '../sql/transaction.js'
 import { insertInto, queryOf } from '../sql/write-rows.js'
 
 /** The user, token and request that caused an audit entry. */
@@ -25,15 +25,6 @@ export interface AuditedChange {
   entityId: string | number
   /** A few short values without secrets. */
   details: Record<string, string | number | boolean | null | string[]>
-}
-
-/** Appends an entry. Call it in the transaction of the change, so that both are stored or neither is. */
-export async function recordAuditEvent(
-  { prisma }: DatabaseOrTransaction,
-  author: AuditAuthor,
-  change: AuditedChange,
-): Promise<void> {
-  await prisma.auditEvent.create({ data: entryOf(author, change) })
 }
 
 const entryOf = (
@@ -67,18 +58,19 @@ const insertAuditEvents = insertInto(
 )
 
 /**
- * Appends entries of one author, in the transaction of a connection.
+ * Appends entries of one author. Call it in the transaction of the changes, so that all of it is stored or
+ * nothing is.
  *
  * @param author null: Switchyard itself
  */
-export async function recordAuditEvents(
-  client: PoolClient,
+export async function recordAuditEvent(
+  transaction: Transaction,
   author: AuditAuthor | null,
-  changes: readonly AuditedChange[],
+  ...changes: AuditedChange[]
 ): Promise<void> {
   if (changes.length === 0) return
   const entries = changes.map((change) => entryOf(author ?? itself, change))
-  await client.query(queryOf(insertAuditEvents, entries))
+  await query(transaction, queryOf(insertAuditEvents, entries))
 }
 
 const itself = {

@@ -3,8 +3,8 @@
 
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { ImpactRuleRun } from '../generated/client.js'
-import { rowsOf, type Transaction } from '../sql/locks.js'
 import { flag, integer, json, rowColumns, text, time } from '../sql/row-columns.js'
+import { query, type Transaction } from '../sql/transaction.js'
 import type { AuditedChange } from './audit-events.js'
 
 /**
@@ -116,8 +116,11 @@ export async function endRuns(
   about: { projectId: number; deploymentId: number } | null,
 ): Promise<AuditedChange[]> {
   const ended = about
-    ? await rowsOf<EndedRun>(transaction, endOfOneDeployment, [about.projectId, about.deploymentId])
-    : await rowsOf<EndedRun>(transaction, endOfAll, [])
+    ? await query<EndedRun>(transaction, {
+        ...endOfOneDeployment,
+        values: [about.projectId, about.deploymentId],
+      })
+    : await query<EndedRun>(transaction, endOfAll)
   return ended.map(({ id, ruleId, projectId, deploymentId, reason }) => ({
     eventName: 'impact_rule_ended',
     entityType: 'Project',

@@ -1,5 +1,6 @@
 import type { Precondition } from '@switchyard/domain'
-import { rowsOf, type Transaction } from '../sql/locks.js'
+import { lockRow } from '../sql/locks.js'
+import type { Transaction } from '../sql/transaction.js'
 
 /** A table whose rows users change, with the column `updated_at`. */
 type ChangedTable =
@@ -29,12 +30,7 @@ export async function requireUnchanged(
   precondition: Precondition | undefined,
 ): Promise<void> {
   if (!precondition) return
-  const conditions = Object.keys(key).map((column, index) => `${column} = $${index + 1}`)
-  const text = `SELECT updated_at AS "updatedAt" FROM ${table} WHERE ${conditions.join(' AND ')} FOR NO KEY UPDATE`
-  const [row] = await rowsOf<{ updatedAt: Date }>(
-    transaction,
-    { name: `lock-${table}`, text },
-    Object.values(key),
-  )
+  const columns = 'updated_at AS "updatedAt"'
+  const row = await lockRow<{ updatedAt: Date }>(transaction, table, key, 'NO KEY UPDATE', columns)
   if (row) precondition(row.updatedAt)
 }

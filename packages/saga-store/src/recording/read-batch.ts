@@ -1,4 +1,4 @@
-import { type PoolClient, statement } from '@switchyard/db'
+import type { PoolClient } from '@switchyard/db'
 import { type Activity, type ActivityFacts, needsFacts, type Saga, sagaIdOf } from '@switchyard/domain/saga'
 import { byKey, keyText, lockByKey, type TenantKey, tenantKeyArrays, uniqueKeys } from '../keys.js'
 import { activityTable, sagaTable } from '../tables.js'
@@ -62,17 +62,15 @@ export async function readBatch(client: PoolClient, events: readonly NewSagaEven
 
 const keyOfSaga = (tenant: string, id: string | null): TenantKey[] => (id === null ? [] : [{ tenant, id }])
 
-const lockActivities = statement(
-  lockByKey('saga_activities', activityTable.foldedList),
-  'saga-activities-lock-read',
-)
-const lockSagas = statement(lockByKey('sagas', sagaTable.foldedList), 'sagas-lock-read')
-
-type Query = ReturnType<typeof statement>
+const lockActivities = {
+  name: 'saga-activities-lock-read',
+  text: lockByKey('saga_activities', activityTable.foldedList),
+}
+const lockSagas = { name: 'sagas-lock-read', text: lockByKey('sagas', sagaTable.foldedList) }
 
 async function lockAll<Row extends { id: string }>(
   client: PoolClient,
-  query: Query,
+  query: typeof lockSagas,
   keys: readonly TenantKey[],
   fromSql: (read: Record<string, unknown>) => Row,
 ): Promise<Map<string, Stored<Row>>> {
@@ -104,15 +102,15 @@ function sagasThatNeedFacts(
 }
 
 // OFFSET 0 keeps each key a look-up of its own, for the same reason as in lockByKey.
-const factsOfSagas = statement(
-  `SELECT key.tenant, key.id AS "sagaId", found.*
+const factsOfSagas = {
+  name: 'saga-activities-facts',
+  text: `SELECT key.tenant, key.id AS "sagaId", found.*
     FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
     CROSS JOIN LATERAL (
       SELECT ${activityTable.listOf('a', ['id', 'status', 'finalAbort', 'overtimeNamedSaga', 'givenUpAt'])}
       FROM saga_activities a WHERE a.tenant = key.tenant AND a.saga_id = key.id OFFSET 0
     ) AS found`,
-  'saga-activities-facts',
-)
+}
 
 async function readFacts(client: PoolClient, sagas: readonly TenantKey[]): Promise<BatchState['facts']> {
   const found: BatchState['facts'] = new Map(sagas.map((key) => [keyText(key), new Map()]))
@@ -131,8 +129,9 @@ const lookUp = (kind: string, keys: string, source: string) =>
 const tombstone = (kind: string) =>
   `saga_tombstones t WHERE t.tenant = key.tenant AND t.kind = '${kind}' AND t.id = key.id`
 
-const knownKeys = statement(
-  [
+const knownKeys = {
+  name: 'saga-keys-known',
+  text: [
     lookUp(
       'event',
       '$1::text[], $2::text[]',
@@ -141,8 +140,7 @@ const knownKeys = statement(
     lookUp('saga', '$3::text[], $4::text[]', tombstone('saga')),
     lookUp('activity', '$5::text[], $6::text[]', tombstone('activity')),
   ].join(' UNION ALL '),
-  'saga-keys-known',
-)
+}
 
 type KnownKind = 'event' | 'saga' | 'activity'
 

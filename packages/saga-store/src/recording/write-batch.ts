@@ -1,5 +1,5 @@
-import { type PoolClient, WriteConflict, writeStatement } from '@switchyard/db'
-import type { Write } from '@switchyard/db/sql'
+import { type PoolClient, WriteConflict } from '@switchyard/db'
+import { queryOf, type Write } from '@switchyard/db/sql'
 import type { Activity } from '@switchyard/domain/saga'
 import { byKey } from '../keys.js'
 import {
@@ -60,7 +60,7 @@ const writeAll = async <Item, Row extends object = object>(
   client: PoolClient,
   write: Write<Item>,
   items: readonly Item[],
-) => (items.length === 0 ? null : client.query<Row>(writeStatement(write, items)))
+) => (items.length === 0 ? null : client.query<Row>(queryOf(write, items)))
 
 function newErrors({ activities, findSaga }: FoldedBatch): ActivityErrors[] {
   return activities.flatMap(({ tenant, before, row }: Change<Activity>) => {

@@ -1,5 +1,5 @@
-import type { DatabaseOrTransaction, Rows, WebhookDelivery } from '@switchyard/db'
-import { type Column, insertInto, queryOf } from '@switchyard/db/sql'
+import type { DatabaseOrTransaction, Pooled, Rows, WebhookDelivery } from '@switchyard/db'
+import { type Column, insertInto, query, queryOf, type Transaction } from '@switchyard/db/sql'
 import { notFound, writtenBody } from '@switchyard/domain'
 import type { Webhook } from './hooks.js'
 
@@ -11,15 +11,6 @@ export interface NewDelivery {
   payload: string
   /** Further headers besides those of every delivery. */
   requestHeaders?: Record<string, string>
-}
-
-/** The pool, or the client of a transaction. */
-interface SqlClient {
-  query<Row extends object>(statement: {
-    name?: string
-    text: string
-    values: unknown[]
-  }): Promise<{ rows: Row[] }>
 }
 
 const newDeliveries: readonly Column<NewDelivery>[] = [
@@ -43,34 +34,34 @@ const insertDeliveries = insertInto(
 )
 
 /**
- * Stores deliveries for the worker to send. Pass the client of a transaction to store them within it.
+ * Stores deliveries for the worker to send. Pass a transaction to store them within it.
  *
  * @returns ids of the new deliveries
  */
 export async function enqueueDeliveries(
-  client: SqlClient,
+  transaction: Transaction | Pooled['pool'],
   deliveries: readonly NewDelivery[],
 ): Promise<string[]> {
   if (deliveries.length === 0) return []
-  const { rows } = await client.query<{ id: string }>(queryOf(insertDeliveries, deliveries))
+  const rows = await query<{ id: string }>(transaction, queryOf(insertDeliveries, deliveries))
   return rows.map(({ id }) => id)
 }
 
 /**
- * Stores a delivery for every webhook of a project that subscribes to an event. Pass the client of a
- * transaction to store them within it.
+ * Stores a delivery for every webhook of a project that subscribes to an event. Pass a transaction to
+ * store them within it.
  *
  * @param make called only when there is such a webhook
  * @param accepts whether a webhook that subscribes to the event is told of this one. Unset: each is
  */
 export async function enqueueForProject(
-  client: SqlClient,
+  transaction: Transaction | Pooled['pool'],
   projectId: number,
   event: string,
   make: () => Promise<Omit<NewDelivery, 'webhookId'>> | Omit<NewDelivery, 'webhookId'>,
   accepts: (webhook: SubscribedWebhook) => Promise<boolean> = async () => true,
 ): Promise<void> {
-  const { rows } = await client.query<SubscribedWebhook>({
+  const rows = await query<SubscribedWebhook>(transaction, {
     name: 'webhooks-of-project-event',
     text: `SELECT id, branch_filter AS "branchFilter", branch_filter_strategy AS "branchFilterStrategy",
         body_template AS "bodyTemplate", message_format AS "messageFormat"
@@ -81,7 +72,7 @@ export async function enqueueForProject(
   const subscribed = rows.filter((_, index) => accepted[index])
   if (subscribed.length === 0) return
   const delivery = await make()
-  await enqueueDeliveries(client, deliveriesTo(subscribed, delivery))
+  await enqueueDeliveries(transaction, deliveriesTo(subscribed, delivery))
 }
 
 /** A webhook that gets deliveries, and how their bodies are written. */
@@ -104,13 +95,6 @@ export function writtenFor<Delivery extends Pick<NewDelivery, 'event' | 'payload
   const type = contentType === undefined ? {} : { 'Content-Type': contentType }
   return { ...delivery, payload, requestHeaders: { ...delivery.requestHeaders, ...type } }
 }
-
-/** The plain SQL of a transaction of Prisma, to store deliveries within it. */
-export const sqlOf = ({ prisma }: DatabaseOrTransaction): SqlClient => ({
-  query: async <Row>({ text, values }: { text: string; values: unknown[] }) => ({
-    rows: await prisma.$queryRawUnsafe<Row[]>(text, ...values),
-  }),
-})
 
 /** What a list leaves out, because it may be large. */
 const unlisted = {

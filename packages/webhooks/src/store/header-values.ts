@@ -1,4 +1,5 @@
-import { type DatabaseOrTransaction, type Pooled, Prisma } from '@switchyard/db'
+import type { DatabaseOrTransaction, Pooled } from '@switchyard/db'
+import { lockRow } from '@switchyard/db/sql'
 import type { EncryptedSecret } from './secrets.js'
 
 /** Further headers of the requests of a webhook. */
@@ -39,11 +40,16 @@ export const toHeaderColumns = ({ names, values }: StoredHeaders) => ({
  * webhook.
  */
 export async function lockHeaders(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   id: number,
 ): Promise<StoredHeaders | null> {
-  const [row] = await prisma.$queryRaw<StoredHeadersRow[]>`
-    SELECT ${Prisma.raw(headerColumns)} FROM webhooks w WHERE w.id = ${id} FOR NO KEY UPDATE`
+  const row = await lockRow<StoredHeadersRow>(
+    transaction,
+    'webhooks w',
+    { id },
+    'NO KEY UPDATE',
+    headerColumns,
+  )
   return row ? toStoredHeaders(row) : null
 }
 

@@ -6,7 +6,7 @@ import {
   type User,
   unendedMembershipSql,
 } from '@switchyard/db'
-import { flag, float, integer, json, rowColumns, selectList, text, time } from '@switchyard/db/sql'
+import { flag, float, integer, json, lockRow, rowColumns, selectList, text, time } from '@switchyard/db/sql'
 import { accessLevels, type Visibility } from '@switchyard/domain/access'
 
 export interface ProjectForUser {
@@ -141,14 +141,14 @@ export type ProjectWithOwner = Project & { owner: User }
  * transaction. Fails with a unique violation when the path is taken; see `violatedUniqueIndex`.
  */
 export async function createProject(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   { owner, settings, ...project }: NewProject,
 ): Promise<ProjectWithOwner> {
-  return prisma.project.create({
+  return transaction.prisma.project.create({
     data: {
       ...project,
       settings: withChanges({}, settings),
-      ...(await fullPath(prisma, owner.id, project.path)),
+      ...(await fullPath(transaction, owner.id, project.path)),
       ownerId: owner.id,
       members: { create: { userId: owner.id, accessLevel: accessLevels.owner } },
     },
@@ -180,14 +180,15 @@ export type ProjectChanges = Partial<
  * @returns null when there is no such project
  */
 export async function updateProject(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   { id, ownerId }: Pick<Project, 'id' | 'ownerId'>,
   { settings: settingChanges, ...columns }: ProjectChanges,
 ): Promise<ProjectWithOwner | null> {
+  const { prisma } = transaction
   const { path } = columns
   // The owner is locked before the project.
-  const paths = path === undefined ? {} : await fullPath(prisma, ownerId, path)
-  const settings = settingChanges && (await changedSettings(prisma, id, settingChanges))
+  const paths = path === undefined ? {} : await fullPath(transaction, ownerId, path)
+  const settings = settingChanges && (await changedSettings(transaction, id, settingChanges))
   const changes = { ...columns, ...paths, ...(settings && { settings }) }
   // Prisma refuses an update without columns.
   if (Object.keys(changes).length === 0) {
@@ -205,9 +206,14 @@ export async function updateProject(
  * Returns the settings with the changes. Locks the project, so that concurrent changes of different settings
  * are both kept.
  */
-async function changedSettings(prisma: Prisma.TransactionClient, id: number, changes: SettingChanges) {
-  const [row] = await prisma.$queryRaw<{ settings: SettingChanges }[]>`SELECT settings FROM projects
-    WHERE id = ${id} FOR NO KEY UPDATE`
+async function changedSettings(transaction: DatabaseOrTransaction, id: number, changes: SettingChanges) {
+  const row = await lockRow<{ settings: SettingChanges }>(
+    transaction,
+    'projects',
+    { id },
+    'NO KEY UPDATE',
+    'settings',
+  )
   return withChanges(row?.settings ?? {}, changes)
 }
 
@@ -218,9 +224,14 @@ const withChanges = (settings: SettingChanges, changes: SettingChanges): Prisma.
  * Returns the path columns of a project. Locks the owner, so that the owner is not renamed before the
  * transaction ends.
  */
-async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path: string) {
-  const [owner] = await prisma.$queryRaw<{ username: string }[]>`SELECT username FROM users
-    WHERE id = ${ownerId} FOR SHARE`
+async function fullPath(transaction: DatabaseOrTransaction, ownerId: number, path: string) {
+  const owner = await lockRow<{ username: string }>(
+    transaction,
+    'users',
+    { id: ownerId },
+    'SHARE',
+    'username',
+  )
   const pathWithNamespace = `${owner?.username}/${path}`
   return { pathWithNamespace, pathKey: pathWithNamespace.toLowerCase() }
 }

@@ -1,4 +1,4 @@
-import { type AuditedChange, recordAuditEvents } from '@switchyard/db'
+import { type AuditedChange, recordAuditEvent } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import type { NewSagaEvent, RecordingTransaction, SagaEventStore } from '@switchyard/saga-store'
 import { nothingToResolve, operatorEvent } from '../resolve/resolve.js'
@@ -45,7 +45,7 @@ export const runBulkStep = (
       return false
     }
     const { outcomes, eventName } = await processItems(transaction, step, clock())
-    await recordAuditEvents(client, step.audit, auditEntries(step, outcomes, eventName))
+    await recordAuditEvent(client, step.audit, ...auditEntries(step, outcomes, eventName))
     await endBulkStep(client, lease, outcomes)
     return true
   })

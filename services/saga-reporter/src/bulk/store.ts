@@ -5,11 +5,11 @@ import {
   type PoolClient,
   type Pooled,
   type Rows,
-  recordAuditEvents,
+  recordAuditEvent,
   sqlStateOf,
   sqlStates,
 } from '@switchyard/db'
-import { integer, ownerReleased, pick, rowColumns, selectList, text, time } from '@switchyard/db/sql'
+import { integer, lockRow, ownerReleased, pick, rowColumns, selectList, text, time } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import { readRows, tooLong } from '../read-database.js'
@@ -165,7 +165,7 @@ export async function createBulkJob(
       [search.tenant, id, matched],
     )
     const job = rows[0] as BulkJob
-    await recordAuditEvents(client, operator.audit, [audited(`saga_bulk_${action}`, job)])
+    await recordAuditEvent(client, operator.audit, audited(`saga_bulk_${action}`, job))
     return job
   }).catch((error: unknown) => {
     throw refusalOf(error)
@@ -202,7 +202,7 @@ export async function startBulkUndo(
        WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
       [tenant, id, operator.userId, operator.name, operator.audit],
     )
-    await recordAuditEvents(client, operator.audit, [audited('saga_bulk_undo', job)])
+    await recordAuditEvent(client, operator.audit, audited('saga_bulk_undo', job))
     return rows[0] as BulkJob
   }).catch((error: unknown) => {
     throw refusalOf(error)
@@ -229,17 +229,13 @@ export async function cancelBulkJob(
        WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
       [tenant, id],
     )
-    await recordAuditEvents(client, audit, [audited('saga_bulk_cancel', job)])
+    await recordAuditEvent(client, audit, audited('saga_bulk_cancel', job))
     return rows[0] as BulkJob
   })
 }
 
 async function lockJob(client: PoolClient, tenant: string, id: number): Promise<BulkJob> {
-  const { rows } = await client.query<BulkJob>(
-    `SELECT ${bulkJobColumns} FROM saga_bulk_jobs j WHERE j.tenant = $1 AND j.id = $2 FOR UPDATE`,
-    [tenant, id],
-  )
-  const [job] = rows
+  const job = await lockRow<BulkJob>(client, 'saga_bulk_jobs j', { tenant, id }, 'UPDATE', bulkJobColumns)
   if (!job) throw notFound('Bulk job')
   return job
 }

@@ -1,4 +1,4 @@
-import { type Pooled, statement } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 import { leaseEnd, leaseRows } from '@switchyard/db/sql'
 import { readRows } from '../read-database.js'
 import { changeBy, commandColumns, type SagaCommand } from './store.js'
@@ -54,8 +54,9 @@ export interface CommandLease extends SagaCommand {
 
 const leasing = changeBy('lease', leaseEnd('$2'))
 
-const lease = statement(
-  leaseRows({
+const lease = {
+  name: 'saga-commands-lease',
+  text: leaseRows({
     table: 'saga_commands',
     keys: ['tenant', 'id'],
     free: `leased.tenant = $3 AND leased.service_name = $4 AND leased.state = 'pending' AND leased.due_at > now()
@@ -65,8 +66,7 @@ const lease = statement(
       lease_token = gen_random_uuid(), worker = $6, deliveries = leased.deliveries + 1, message = NULL`,
     select: `SELECT ${commandColumns}, c.lease_token AS "leaseToken" FROM leased c`,
   }),
-  'saga-commands-lease',
-)
+}
 
 /** Leases pending commands of a service, oldest first, each to only one caller across all processes. */
 export async function leasePending({ pool }: Pooled, wanted: WantedCommands): Promise<CommandLease[]> {
@@ -91,11 +91,11 @@ const ownLease =
 
 const answering = (event: CommandAnswer) => {
   const { isPossible, assignments } = changeBy(event)
-  return statement(
-    `UPDATE saga_commands c SET ${assignments}, message = $4
+  return {
+    name: `saga-commands-${event}`,
+    text: `UPDATE saga_commands c SET ${assignments}, message = $4
       WHERE ${ownLease} AND ${isPossible} RETURNING c.state`,
-    `saga-commands-${event}`,
-  )
+  }
 }
 
 const answered = {
@@ -107,13 +107,13 @@ const answered = {
 const giveBack = changeBy('return')
 
 /** The message is cleared, because beside a doubtful command it would seem to say that nothing was done. */
-const returning = statement(
-  `UPDATE saga_commands c SET ${giveBack.assignments}, lease_token = NULL, deliveries = c.deliveries - 1,
+const returning = {
+  name: 'saga-commands-return',
+  text: `UPDATE saga_commands c SET ${giveBack.assignments}, lease_token = NULL, deliveries = c.deliveries - 1,
       message = CASE WHEN c.doubtful THEN NULL ELSE $4 END
     WHERE ${ownLease} AND c.due_at > now() AND ${giveBack.isPossible}
     RETURNING c.tenant, c.service_name AS "serviceName", c.id`,
-  'saga-commands-return',
-)
+}
 
 /** Returns a command; null when its lease has ended, because the command may then have been executed. */
 export async function returnCommand(

@@ -4,8 +4,7 @@ import {
   inPoolTransaction,
   type Pooled,
   type Rows,
-  recordAuditEvents,
-  statement,
+  recordAuditEvent,
 } from '@switchyard/db'
 import { lockName } from '@switchyard/db/sql'
 import { conflict, notFound } from '@switchyard/domain'
@@ -82,13 +81,13 @@ export function changeBy(event: CommandEvent, dueAt = 'expires_at') {
 
 const timeUp = changeBy('time_up')
 
-const settle = statement(
-  `UPDATE saga_commands c SET ${timeUp.assignments}
+const settle = {
+  name: 'saga-commands-settle',
+  text: `UPDATE saga_commands c SET ${timeUp.assignments}
     FROM (SELECT tenant, id FROM saga_commands WHERE due_at <= now() ORDER BY due_at LIMIT 1000
       FOR UPDATE SKIP LOCKED) due
     WHERE c.tenant = due.tenant AND c.id = due.id AND c.due_at <= now() AND ${timeUp.isPossible}`,
-  'saga-commands-settle',
-)
+}
 
 /** Ends expired commands and leases. Every read of commands calls it first. */
 export async function settleCommands({ pool }: Pooled): Promise<void> {
@@ -158,13 +157,13 @@ export const insertCommands = (
     return rows
   })
 
-type Client = Parameters<typeof recordAuditEvents>[0]
+type Client = Parameters<typeof recordAuditEvent>[0]
 
 const audit = (client: Client, author: AuditAuthor, eventName: string, commands: readonly SagaCommand[]) =>
-  recordAuditEvents(
+  recordAuditEvent(
     client,
     author,
-    commands.map(
+    ...commands.map(
       ({ id, tenant, sagaId, kind, activityId, reason }): AuditedChange => ({
         eventName,
         entityType: 'SagaCommand',
@@ -318,13 +317,11 @@ export const changeBatchByDecision = (
     ])
     const details = { tenant, kind: rows[0]?.kind ?? '', commands: rows.length }
     if (rows.length > 0)
-      await recordAuditEvents(client, operator.audit, [
-        {
-          eventName: batchEvents[decision],
-          entityType: 'SagaCommandBatch',
-          entityId: batchId,
-          details,
-        },
-      ])
+      await recordAuditEvent(client, operator.audit, {
+        eventName: batchEvents[decision],
+        entityType: 'SagaCommandBatch',
+        entityId: batchId,
+        details,
+      })
     return rows
   })

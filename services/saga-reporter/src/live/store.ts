@@ -1,4 +1,4 @@
-import { type Pooled, statement } from '@switchyard/db'
+import type { Pooled } from '@switchyard/db'
 
 /** An entry of the log. The properties after `eventTime` come from the current rows, not from the entry. */
 export interface LogEntry {
@@ -36,12 +36,12 @@ const withDerivedRows = (entries: string) => `SELECT e.id::double precision AS s
 const columns = 'id, tenant, saga_id, activity_id, operation, result, received_at, event_time'
 const columnsOf = (table: string) => columns.replace(/\w+/g, `${table}.$&`)
 
-const tail = statement(
-  withDerivedRows(
+const tail = {
+  name: 'saga-log-tail',
+  text: withDerivedRows(
     `SELECT ${columns} FROM saga_events WHERE id > $1 AND received_at >= $2::timestamptz ORDER BY id LIMIT $3`,
   ),
-  'saga-log-tail',
-)
+}
 
 /**
  * Lists visible entries of all tenants after a position. Further entries between them may become visible
@@ -66,15 +66,16 @@ export async function readLogTail(
 const pagePositions = 20_000
 const pageEntries = 500
 
-const ofTenant = statement(
-  withDerivedRows(
+const ofTenant = {
+  name: 'saga-log-of-tenant',
+  text: withDerivedRows(
     `SELECT ${columns} FROM saga_events WHERE id > $1 AND id <= $2 AND tenant = $3 ORDER BY id LIMIT ${pageEntries}`,
   ),
-  'saga-log-of-tenant',
-)
+}
 
-const ofSaga = statement(
-  withDerivedRows(
+const ofSaga = {
+  name: 'saga-log-of-saga',
+  text: withDerivedRows(
     `(SELECT ${columns} FROM saga_events WHERE id > $1 AND id <= $2 AND tenant = $3 AND saga_id = $4
         ORDER BY id LIMIT ${pageEntries})
       UNION ALL
@@ -85,8 +86,7 @@ const ofSaga = statement(
         ORDER BY parked.id LIMIT ${pageEntries})
       ORDER BY id LIMIT ${pageEntries}`,
   ),
-  'saga-log-of-saga',
-)
+}
 
 /**
  * Reads a page of the entries of a tenant, or of one saga, after a position.

@@ -1,10 +1,11 @@
-import { type PoolClient, type Pooled, retryConflicts, writeStatement } from '@switchyard/db'
+import { type PoolClient, type Pooled, retryConflicts } from '@switchyard/db'
+import { queryOf } from '@switchyard/db/sql'
 import type { Activity, Saga } from '@switchyard/domain/saga'
 import {
   activityTable,
   hasErrors,
   type LockedKeys,
-  lockRows,
+  lockKeys,
   sagaTable,
   type TenantKey,
   tenantKeyArrays,
@@ -229,7 +230,7 @@ export class RebuildSession {
       try {
         // PostgreSQL refuses to write a row that has changed or appeared since this snapshot.
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
-        if (locked) await lockRows(client, locked)
+        if (locked) await lockKeys(client, locked)
         const done = await work()
         await client.query('COMMIT')
         return done
@@ -243,14 +244,14 @@ export class RebuildSession {
   /** Writes a derived row, whether or not the row exists. */
   async writeSaga(row: DerivedRow<Saga>): Promise<void> {
     const change = { tenant: row.tenant, before: null, row }
-    await this.#client.query(writeStatement(sagaTable.overwrite, [change]))
+    await this.#client.query(queryOf(sagaTable.overwrite, [change]))
   }
 
   /** Writes a derived row, whether or not the row exists. */
   async writeActivity(row: DerivedRow<Activity>): Promise<void> {
     const client = this.#client
     const { tenant, id, sagaId } = row
-    await client.query(writeStatement(activityTable.overwrite, [{ tenant, before: null, row }]))
+    await client.query(queryOf(activityTable.overwrite, [{ tenant, before: null, row }]))
     if (sagaId === null || !hasErrors(row)) {
       await client.query('DELETE FROM saga_errors WHERE tenant = $1 AND activity_id = $2', [tenant, id])
       return
@@ -261,6 +262,6 @@ export class RebuildSession {
     )
     const sagaFirstSeenAt = rows[0]?.firstSeenAt ?? row.firstSeenAt
     const errors = { tenant, activity: row, sagaFirstSeenAt }
-    await client.query(writeStatement(upsertErrors, [errors]))
+    await client.query(queryOf(upsertErrors, [errors]))
   }
 }

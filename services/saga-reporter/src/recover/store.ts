@@ -1,5 +1,5 @@
-import { type Pooled, statement } from '@switchyard/db'
-import { lastActivityEvent, lastEvent } from '../search/store.js'
+import type { Pooled } from '@switchyard/db'
+import { lastActivityEvent, lastEvent } from '../search/source.js'
 
 /** The sagas that a claimer is able to finish. */
 export interface SagaClaim {
@@ -43,13 +43,13 @@ const seconds = (parameter: string) => `${parameter}::double precision * interva
 const mayBeLeased = (lease: string, lastEventAt: string) => `(${lease}.available_at <= now()
     AND (${lease}.resolution IS DISTINCT FROM 'done' OR ${lastEventAt} > ${lease}.resolved_at))`
 
-const claim = (statuses: string, name: string) =>
-  statement(
-    // This does not use `leaseRows`, because the lease is a separate row, which is created here. A claimer
-    // skips sagas that another claimer has locked. When the other claimer has committed since this statement
-    // began, its lease is not visible to the SELECT. The condition of the INSERT sees the newest lease, and
-    // decides.
-    `WITH candidates AS (
+const claim = (statuses: string, name: string) => ({
+  name,
+  // This does not use `leaseRows`, because the lease is a separate row, which is created here. A claimer
+  // skips sagas that another claimer has locked. When the other claimer has committed since this statement
+  // began, its lease is not visible to the SELECT. The condition of the INSERT sees the newest lease, and
+  // decides.
+  text: `WITH candidates AS (
       SELECT s.tenant, s.id, ${lastEvent} AS last_event_at
       FROM sagas s LEFT JOIN saga_leases l ON l.tenant = s.tenant AND l.saga_id = s.id
       WHERE s.tenant = $1 AND s.service_name = $2 AND ${statuses}
@@ -74,8 +74,7 @@ const claim = (statuses: string, name: string) =>
       '(SELECT c.last_event_at FROM candidates c WHERE c.tenant = l.tenant AND c.id = l.saga_id)',
     )}
     RETURNING l.saga_id AS "sagaId", l.token, l.leased_until AS "leasedUntil", l.attempts AS attempt`,
-    name,
-  )
+})
 
 const unfinished = claim("s.ended_at IS NULL AND s.status <> 'Error'", 'saga-lease-claim')
 // A saga may have ended before its compensation was given up.
@@ -113,14 +112,14 @@ export interface LeaseKey {
 /** done: nothing is left to do; failed: the attempt failed; returned: nothing was tried. */
 export type LeaseResolution = 'done' | 'failed' | 'returned'
 
-const extend = statement(
-  `UPDATE saga_leases l SET leased_until = until.time, available_at = until.time + ${pauseAfter('l.attempts')}
+const extend = {
+  name: 'saga-lease-extend',
+  text: `UPDATE saga_leases l SET leased_until = until.time, available_at = until.time + ${pauseAfter('l.attempts')}
     FROM (SELECT now() + $2::double precision * interval '1 second' AS time) until
     WHERE l.token = $1 AND l.resolution IS NULL AND l.leased_until > now()
       AND ($3::text[] IS NULL OR l.tenant = ANY ($3))
     RETURNING l.leased_until AS "leasedUntil"`,
-  'saga-lease-extend',
-)
+}
 
 /** Extends a lease and returns its new end; null when the lease has ended already. */
 export async function extendLease(
@@ -140,21 +139,21 @@ export async function extendLease(
 const thisMillisecond = "date_trunc('milliseconds', now())"
 
 /** Sets when the saga may be leased again: after the pause, or at once. */
-const resolve = statement(
-  `UPDATE saga_leases l SET resolution = $2, resolved_at = now(), note = $3, leased_until = now(),
+const resolve = {
+  name: 'saga-lease-resolve',
+  text: `UPDATE saga_leases l SET resolution = $2, resolved_at = now(), note = $3, leased_until = now(),
       attempts = CASE $2 WHEN 'failed' THEN l.attempts WHEN 'done' THEN 0 ELSE greatest(l.attempts - 1, 0) END,
       available_at = CASE WHEN $2 = 'failed' THEN now() + ${pauseAfter('l.attempts')} ELSE ${thisMillisecond} END
     WHERE l.token = $1 AND l.resolution IS NULL AND l.leased_until > now()
       AND ($4::text[] IS NULL OR l.tenant = ANY ($4))
     RETURNING l.available_at AS "availableAt"`,
-  'saga-lease-resolve',
-)
+}
 
-const resolved = statement(
-  `SELECT l.available_at AS "availableAt" FROM saga_leases l
+const resolved = {
+  name: 'saga-lease-resolved',
+  text: `SELECT l.available_at AS "availableAt" FROM saga_leases l
     WHERE l.token = $1 AND l.resolution = $2 AND ($3::text[] IS NULL OR l.tenant = ANY ($3))`,
-  'saga-lease-resolved',
-)
+}
 
 /**
  * Ends a lease. Ending it again with the same resolution succeeds, because the first answer may have been

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type AuditAuthor, inPoolTransaction, type Pooled, recordAuditEvents } from '@switchyard/db'
+import { type AuditAuthor, inPoolTransaction, type Pooled, recordAuditEvent } from '@switchyard/db'
 import { type Clock, conflict, notFound } from '@switchyard/domain'
 import { contentHash, type OperatorEvent, type SagaStatus } from '@switchyard/domain/saga'
 import type { NewSagaEvent, SagaEventStore } from '@switchyard/saga-store'
@@ -42,9 +42,12 @@ export function createResolveSaga({ store, readDatabase, clock }: Dependencies):
       const event = operatorEvent(tenant, { operation: 'OperatorResolved', sagaId, author, note }, clock())
       const [result] = await record([event])
       if (result instanceof Error) throw result
-      await recordAuditEvents(client, audit, [
-        { eventName: 'saga_resolved', entityType: 'Saga', entityId: sagaId, details: { tenant } },
-      ])
+      await recordAuditEvent(client, audit, {
+        eventName: 'saga_resolved',
+        entityType: 'Saga',
+        entityId: sagaId,
+        details: { tenant },
+      })
     })
     return getSagaDetail(readDatabase, { tenant, sagaId }, null)
   }
@@ -80,8 +83,11 @@ export const writeNote = (
   inPoolTransaction(pool, async (client) => {
     const [written] = await createSagaNotes(client, { tenant, sagaIds: [sagaId] }, note)
     if (!written) throw notFound('Saga')
-    await recordAuditEvents(client, audit, [
-      { eventName: 'saga_note_added', entityType: 'Saga', entityId: sagaId, details: { tenant } },
-    ])
+    await recordAuditEvent(client, audit, {
+      eventName: 'saga_note_added',
+      entityType: 'Saga',
+      entityId: sagaId,
+      details: { tenant },
+    })
     return written
   })

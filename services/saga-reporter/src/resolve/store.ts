@@ -1,6 +1,6 @@
 import type { PoolClient, Pooled } from '@switchyard/db'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import { lockRows } from '@switchyard/saga-store'
+import { lockKeys } from '@switchyard/saga-store'
 import { readRows } from '../read-database.js'
 import { lastEvent } from '../search/store.js'
 
@@ -63,7 +63,7 @@ export async function lockSagas(
   tenant: string,
   ids: readonly string[],
 ): Promise<Map<string, LockedSaga>> {
-  await lockRows(client, { activities: [], sagas: ids.map((id) => ({ tenant, id })) })
+  await lockKeys(client, { activities: [], sagas: ids.map((id) => ({ tenant, id })) })
   const { rows } = await client.query<LockedSaga & { id: string }>(
     `SELECT s.id, s.status, s.resolved_at AS "resolvedAt", s.resolved_by AS "resolvedBy",
        ${lastEvent} AS "lastEventAt"

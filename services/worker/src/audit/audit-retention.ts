@@ -1,7 +1,7 @@
 import { type Database, listAuditExports } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { jobType } from '../job-type.js'
-import { withSweepLease } from '../sweeps.js'
+import { withinBudget, withSweepLease } from '../sweeps.js'
 import type { AuditTools } from './destinations.js'
 import { deleteOldAuditEvents } from './store.js'
 
@@ -30,7 +30,7 @@ export const auditRetention = ({ database, clock, audit: { keptMs, destinations 
     async run(_payload, { signal, logger }) {
       if (keptMs === null) return
       await withSweepLease(database, 'audit-retention', leaseMs, async () => {
-        const untilMs = performance.now() + budgetMs
+        const mayContinue = withinBudget(budgetMs, signal)
         const before = new Date(clock().getTime() - keptMs)
         const upTo = await lastExportedEverywhere(database, destinations)
         let deleted = 0
@@ -38,7 +38,7 @@ export const auditRetention = ({ database, clock, audit: { keptMs, destinations 
         do {
           last = await deleteOldAuditEvents(database, { before, upTo, take: deletedAtOnce })
           deleted += last
-        } while (last === deletedAtOnce && performance.now() < untilMs && !signal.aborted)
+        } while (last === deletedAtOnce && mayContinue())
         if (deleted > 0) logger.info({ deleted }, 'deleted old entries of the audit log')
       })
     },

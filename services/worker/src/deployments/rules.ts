@@ -1,12 +1,11 @@
 import { type BroadcastNotice, broadcastChannel } from '@switchyard/contracts/jobs'
 import {
-  type AuditedChange,
   endRuns,
   inPoolTransaction,
   type PoolClient,
   type Pooled,
   type RuleBanner,
-  recordAuditEvents,
+  recordAuditEvent,
 } from '@switchyard/db'
 import {
   bannerMessage,
@@ -92,7 +91,7 @@ async function applyRule(client: PoolClient, rule: Rule, application: Applicatio
       ruleDelivery(hookDeployment(deployment), run, context.externalUrl),
     )
   }
-  const applied: AuditedChange = {
+  await recordAuditEvent(client, null, {
     eventName: 'impact_rule_applied',
     entityType: 'Project',
     entityId: projectId,
@@ -106,8 +105,7 @@ async function applyRule(client: PoolClient, rule: Rule, application: Applicatio
       banner: banner !== null,
       webhook: rule.notifiesWebhooks,
     },
-  }
-  await recordAuditEvents(client, null, [applied])
+  })
   return true
 }
 
@@ -138,7 +136,7 @@ function shownBanner(
  */
 export const endRules = ({ pool }: Pooled, now: Date): Promise<boolean> =>
   inPoolTransaction(pool, async (client) => {
-    await recordAuditEvents(client, null, await endRuns(client, null))
+    await recordAuditEvent(client, null, ...(await endRuns(client, null)))
     return (await endBanners(client, now)) > 0
   })
 

@@ -1,6 +1,6 @@
 import type { Database, PoolClient, Pooled } from '@switchyard/db'
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
-import { keyText, lockRows, type TenantKey, tenantKeyArrays } from '@switchyard/saga-store'
+import { keyText, lockKeys, type TenantKey, tenantKeyArrays } from '@switchyard/saga-store'
 import { countedUpTo } from './metrics-store.js'
 
 /** A saga that retention may have to remove. Its activities have not been read yet. */
@@ -216,7 +216,7 @@ async function purgeLocked(
 ): Promise<PurgedSaga[]> {
   const { rows: expected } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
   await client.query('BEGIN')
-  await lockRows(client, { activities: expected, sagas: keys })
+  await lockKeys(client, { activities: expected, sagas: keys })
   const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, tenantKeyArrays(keys))
   const { rows: activities } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
   const { rows: unprocessed } = await client.query<TenantKey>(unprocessedOf, tenantKeyArrays(keys))

@@ -3,13 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { Secret } from '@switchyard/config'
 import type { Database } from '@switchyard/db'
-import {
-  createSecretBox,
-  createWebhook,
-  enqueueDeliveries,
-  type NewWebhook,
-  sqlOf,
-} from '@switchyard/webhooks'
+import { createSecretBox, createWebhook, enqueueDeliveries, type NewWebhook } from '@switchyard/webhooks'
 import { webhookSecretKeys } from '../harness.js'
 
 export const secret = 'whsec-of-the-test-receiver'
@@ -79,7 +73,7 @@ export async function addDelivery(database: Database, webhookId: number, attempt
   const payload = JSON.stringify({ event: 'test', number: sequence, text: 'ä' })
   const delivery = { webhookId, event: 'test', dedupeKey: `test-${sequence}`, payload }
   return database.prisma.$transaction(async (prisma) => {
-    const [id = ''] = await enqueueDeliveries(sqlOf({ prisma }), [delivery])
+    const [id = ''] = await enqueueDeliveries({ prisma }, [delivery])
     await prisma.webhookDelivery.update({ where: { webhookId_id: { webhookId, id } }, data: { attempts } })
     return id
   })

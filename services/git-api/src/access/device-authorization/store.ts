@@ -1,5 +1,5 @@
 import type { DatabaseOrTransaction, DeviceAuthorization, PersonalAccessToken, User } from '@switchyard/db'
-import { lockName } from '@switchyard/db/sql'
+import { lockName, lockRow } from '@switchyard/db/sql'
 
 /** SHA-256 of a code. */
 type CodeHash = Uint8Array<ArrayBuffer>
@@ -72,11 +72,11 @@ export type LockedDeviceAuthorization = DeviceAuthorization & {
 
 /** Finds a request and locks it until the transaction ends, so that its program gets only one token. */
 export async function lockByDeviceCode(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   deviceCodeHash: CodeHash,
 ): Promise<LockedDeviceAuthorization | null> {
-  await prisma.$queryRaw`SELECT FROM device_authorizations WHERE device_code_hash = ${deviceCodeHash} FOR UPDATE`
-  return prisma.deviceAuthorization.findUnique({
+  await lockRow(transaction, 'device_authorizations', { device_code_hash: deviceCodeHash }, 'UPDATE')
+  return transaction.prisma.deviceAuthorization.findUnique({
     where: { deviceCodeHash },
     include: { token: { include: { user: true } } },
   })

@@ -1,5 +1,5 @@
 import type { DatabaseOrTransaction, TrustedIssuer } from '@switchyard/db'
-import { lockName, lockProjectRow } from '@switchyard/db/sql'
+import { lockName, lockProjectRow, lockRow } from '@switchyard/db/sql'
 import type { ClaimPatterns, Scope } from '@switchyard/domain/access'
 
 /**
@@ -90,14 +90,11 @@ export async function revokeTokensOfBot({ prisma }: DatabaseOrTransaction, userI
  * Returns the rule whose jobs act as a bot, and locks it until the transaction ends, so that it is not
  * removed meanwhile.
  */
-export async function lockRuleOfBot(
-  { prisma }: DatabaseOrTransaction,
+export const lockRuleOfBot = (
+  transaction: DatabaseOrTransaction,
   userId: number,
-): Promise<Pick<TrustedIssuer, 'name' | 'createdBy'> | null> {
-  const [rule] = await prisma.$queryRaw<Pick<TrustedIssuer, 'name' | 'createdBy'>[]>`
-    SELECT name, created_by AS "createdBy" FROM trusted_issuers WHERE user_id = ${userId} FOR SHARE`
-  return rule ?? null
-}
+): Promise<Pick<TrustedIssuer, 'name' | 'createdBy'> | null> =>
+  lockRow(transaction, 'trusted_issuers', { user_id: userId }, 'SHARE', 'name, created_by AS "createdBy"')
 
 /**
  * Stores that an identity token was exchanged, and deletes the records of expired tokens.

@@ -1,5 +1,5 @@
 import type { DatabaseOrTransaction, Prisma, Project, Rows, User } from '@switchyard/db'
-import { likeText, lockUserRow } from '@switchyard/db/sql'
+import { likeText, lockRow, lockUserRow } from '@switchyard/db/sql'
 
 export interface NewUser {
   username: string
@@ -144,12 +144,16 @@ function whereOf({ username, search, withoutProjects, ...filter }: UserFilter): 
 }
 
 /**
- * Locks a user until the transaction ends, so that the user gets no project meanwhile. Null: there is no such
- * user.
+ * Locks a user until the transaction ends, so that the user gets no project meanwhile.
+ *
+ * @returns null when there is no such user
  */
-export async function lockUser({ prisma }: DatabaseOrTransaction, id: number): Promise<User | null> {
-  await prisma.$queryRaw`SELECT 1 FROM users WHERE id = ${id} FOR UPDATE`
-  return prisma.user.findUnique({ where: { id } })
+export async function lockUserForRemoval(
+  transaction: DatabaseOrTransaction,
+  id: number,
+): Promise<User | null> {
+  await lockRow(transaction, 'users', { id }, 'UPDATE')
+  return transaction.prisma.user.findUnique({ where: { id } })
 }
 
 /** Lists the projects that a user owns, oldest first. */

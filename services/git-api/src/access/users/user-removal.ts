@@ -12,7 +12,7 @@ import {
   eraseUserNames,
   findUser,
   listProjectsOfOwner,
-  lockUser,
+  lockUserForRemoval,
 } from './store.js'
 import { firstAdministrator, getUser, type UserDependencies } from './users.js'
 
@@ -50,7 +50,7 @@ export async function removeUser(
   if (withProjects) await removeProjectsOf(deps, id, author)
   const deleting = async (transaction: Parameters<typeof deleteUser>[0]) => {
     await requireUnchanged(transaction, 'users', { id }, precondition)
-    const user = await lockUser(transaction, id)
+    const user = await lockUserForRemoval(transaction, id)
     if (!user) throw notFound('User')
     const owned = await countProjectsOfOwner(transaction, id)
     if (owned > 0) throw conflict(ownsProjects(owned))

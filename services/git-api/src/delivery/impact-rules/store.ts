@@ -10,7 +10,7 @@ import {
   type RunFinding,
   unpackFindings,
 } from '@switchyard/db'
-import { lockProjectRow, omit, selectList } from '@switchyard/db/sql'
+import { lockProjectRow, lockRow, omit, selectList } from '@switchyard/db/sql'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { DeploymentUser } from '../deployments/store.js'
 
@@ -119,13 +119,14 @@ export async function updateRule(
  * @returns the number of deleted rules
  */
 export async function deleteRule(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   projectId: number,
   id: number,
 ): Promise<number> {
   // Waits for a worker that applies the rule, so that the next statement sees the run.
-  await prisma.$executeRaw`SELECT FROM impact_rules WHERE project_id = ${projectId} AND id = ${id} FOR UPDATE`
-  return prisma.$executeRaw`DELETE FROM impact_rules WHERE project_id = ${projectId} AND id = ${id}
+  await lockRow(transaction, 'impact_rules', { project_id: projectId, id }, 'UPDATE')
+  return transaction.prisma
+    .$executeRaw`DELETE FROM impact_rules WHERE project_id = ${projectId} AND id = ${id}
     AND NOT EXISTS (SELECT FROM impact_rule_runs r
       WHERE r.project_id = ${projectId} AND r.rule_id = ${id} AND ${Prisma.raw(isRunInForce)})`
 }

@@ -104,7 +104,7 @@ export const dismissals: StatementKind = {
   remove: async (transaction, key, author) => {
     // Without the dismissal, freezes and banners that it has ended would be in force again until the worker
     // stores their end.
-    for (const ended of await endRuns(transaction, key)) await recordAuditEvent(transaction, author, ended)
+    await recordAuditEvent(transaction, author, ...(await endRuns(transaction, key)))
     return store.deleteDismissal(transaction, key)
   },
 }

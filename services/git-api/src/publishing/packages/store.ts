@@ -6,7 +6,7 @@ import {
   recordLfsObjects,
   releaseLfsObjects,
 } from '@switchyard/db'
-import { likeText } from '@switchyard/db/sql'
+import { likeText, lockRow } from '@switchyard/db/sql'
 import type { LfsObject } from '@switchyard/domain/commit'
 
 export type PackageStatus = 'default' | 'hidden'
@@ -188,7 +188,7 @@ async function deleteFiles(
   file: { fileName?: string; id?: number },
 ): Promise<number> {
   const { prisma } = transaction
-  await prisma.$queryRaw`SELECT FROM packages WHERE project_id = ${projectId} AND id = ${packageId} FOR UPDATE`
+  await lockRow(transaction, 'packages', { project_id: projectId, id: packageId }, 'UPDATE')
   const where = { projectId, packageId, ...file }
   const found = await prisma.packageFile.findMany({ where, distinct: ['oid'], select: { oid: true } })
   const { count } = await prisma.packageFile.deleteMany({ where })

@@ -14,7 +14,7 @@ import { fullName } from '@switchyard/git-storage/list-refs'
 import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
-import { enqueueForProject, sqlOf } from '@switchyard/webhooks'
+import { enqueueForProject } from '@switchyard/webhooks'
 import type { ProjectCall } from '../../guards.js'
 import type { Jobs } from '../../jobs.js'
 import { mayCreateTag, protectedTagRefusal } from '../../repository/protected-tags/protected-tags.js'
@@ -216,7 +216,7 @@ export const enqueueReleaseHook = (
   { project }: Pick<ProjectCall, 'project'>,
   { release, action, baseUrl, commit }: ReleaseEvent,
 ): Promise<void> =>
-  enqueueForProject(sqlOf(transaction), project.id, 'releases', () =>
+  enqueueForProject(transaction, project.id, 'releases', () =>
     releaseHook(release, { action, project, commit, baseUrl }),
   )
 

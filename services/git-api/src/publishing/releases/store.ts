@@ -1,4 +1,5 @@
 import type { DatabaseOrTransaction, Release, ReleaseLink, Rows, User } from '@switchyard/db'
+import { lockRow } from '@switchyard/db/sql'
 import type { ReleaseLinkFields } from '@switchyard/domain/release'
 
 /** The columns of a release's author that answers show. */
@@ -133,13 +134,13 @@ export async function deleteReleases(
 
 /** Locks a release until the transaction ends. @returns its id; null when the tag has no release */
 export async function lockRelease(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   projectId: number,
   tag: string,
 ): Promise<bigint | null> {
-  const rows = await prisma.$queryRaw<{ id: bigint }[]>`
-    SELECT id FROM releases WHERE project_id = ${projectId} AND tag = ${tag} FOR NO KEY UPDATE`
-  return rows[0]?.id ?? null
+  const key = { project_id: projectId, tag }
+  const row = await lockRow<{ id: bigint }>(transaction, 'releases', key, 'NO KEY UPDATE', 'id')
+  return row?.id ?? null
 }
 
 /** Lists the links of a release, newest first. */

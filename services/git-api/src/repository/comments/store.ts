@@ -7,9 +7,10 @@ import {
   type PoolClient,
   type Pooled,
   type Rows,
-  recordAuditEvents,
+  recordAuditEvent,
   type User,
 } from '@switchyard/db'
+import { lockRow } from '@switchyard/db/sql'
 import type { Precondition } from '@switchyard/domain'
 import { enqueueForProject, type NewDelivery } from '@switchyard/webhooks'
 
@@ -182,13 +183,14 @@ async function requireUnedited(
   { projectId, id }: CommitComment,
   precondition: Precondition,
 ): Promise<void> {
-  const { rows } = await client.query<Pick<CommitComment, 'editedAt' | 'createdAt'>>({
-    name: 'lock-commit-comment',
-    text: `SELECT edited_at AS "editedAt", created_at AS "createdAt" FROM commit_comments
-      WHERE project_id = $1 AND id = $2 FOR NO KEY UPDATE`,
-    values: [projectId, id],
-  })
-  if (rows[0]) precondition(updatedAtOf(rows[0]))
+  const row = await lockRow<Pick<CommitComment, 'editedAt' | 'createdAt'>>(
+    client,
+    'commit_comments',
+    { project_id: projectId, id },
+    'NO KEY UPDATE',
+    'edited_at AS "editedAt", created_at AS "createdAt"',
+  )
+  if (row) precondition(updatedAtOf(row))
 }
 
 /**
@@ -214,7 +216,7 @@ export const updateCommitComment = (
     const [row] = rows
     if (!row) return null
     const changed = { ...comment, note, editedAt: row.editedAt }
-    if (other) await recordAuditEvents(client, other, [auditOf(comment, 'comment_changed')])
+    if (other) await recordAuditEvent(client, other, auditOf(comment, 'comment_changed'))
     await enqueueForProject(client, comment.projectId, 'note', () => makeDelivery(changed))
     return changed
   })
@@ -233,7 +235,7 @@ export const deleteCommitComment = (
       values: [comment.projectId, comment.id],
     })
     if (rowCount === 0) return false
-    if (other) await recordAuditEvents(client, other, [auditOf(comment, 'comment_removed')])
+    if (other) await recordAuditEvent(client, other, auditOf(comment, 'comment_removed'))
     return true
   })
 

@@ -1,0 +1,21 @@
+import type pg from 'pg'
+import type { DatabaseOrTransaction } from '../client.js'
+
+/** One of Prisma, or one of plain SQL. */
+export type Transaction = DatabaseOrTransaction | pg.PoolClient
+
+interface Statement {
+  name?: string
+  text: string
+  values?: unknown[]
+}
+
+/** The rows of a statement in a transaction of either kind, or in none, on a connection of the pool. */
+export async function query<Row extends object>(
+  transaction: Transaction | pg.Pool,
+  statement: Statement,
+): Promise<Row[]> {
+  const { text, values = [] } = statement
+  if ('prisma' in transaction) return transaction.prisma.$queryRawUnsafe<Row[]>(text, ...values)
+  return (await transaction.query<Row>(statement)).rows
+}
