@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { makeFolder } from '@switchyard/config'
 import {
   type Database,
@@ -13,6 +12,7 @@ import {
 import { lockName } from '@switchyard/db/sql'
 import { hashToken } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
+import pRetry, { type RetryContext } from 'p-retry'
 import { createToken, deleteOtherTokens, findTokenByHash } from '../tokens/store.js'
 import { newSecret } from '../tokens/tokens.js'
 import { createUser, findUserByUsername } from './store.js'
@@ -24,34 +24,33 @@ interface Provisioning {
   close(): Promise<void>
 }
 
-const retryMsMin = 250
-const retryMsMax = 5000
+const retrying = { retries: Number.POSITIVE_INFINITY, minTimeout: 250, maxTimeout: 5000 }
 
 /**
  * Repeats work in the background until it succeeds, because a service also starts while its database is down.
  */
 export function startProvisioning(work: () => Promise<void>, logger: Logger): Provisioning {
-  let state: 'running' | 'failing' | 'done' = 'running'
+  let isDone = false
   const closing = new AbortController()
+  const { signal } = closing
+
+  const onFailedAttempt = ({ error, attemptNumber }: RetryContext) => {
+    if (attemptNumber === 1) logger.warn({ err: error }, 'cannot provision yet, trying again')
+  }
 
   async function run(): Promise<void> {
-    for (let waitMs = retryMsMin; !closing.signal.aborted; waitMs = Math.min(waitMs * 2, retryMsMax)) {
-      try {
-        await work()
-        state = 'done'
-        return
-      } catch (error) {
-        if (state === 'running') logger.warn({ err: error }, 'cannot provision yet, trying again')
-        state = 'failing'
-        await delay(waitMs, undefined, { signal: closing.signal }).catch(() => {})
-      }
+    try {
+      await pRetry(work, { ...retrying, signal, onFailedAttempt })
+      isDone = true
+    } catch (error) {
+      if (!signal.aborted) logger.error({ err: error }, 'cannot provision')
     }
   }
 
   const running = run()
   return {
     async check() {
-      if (state !== 'done') throw new Error('the administrator is not provisioned yet')
+      if (!isDone) throw new Error('the administrator is not provisioned yet')
     },
     async close() {
       closing.abort()
