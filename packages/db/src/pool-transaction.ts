@@ -5,18 +5,22 @@ import { isDatabaseUnavailable, sqlStateOf, sqlStates } from './database-failure
 import { queryOf, type Write } from './sql/write-rows.js'
 
 /**
- * Calls fail when the database does not answer within this time, so that callers can try another instance.
+ * Time after which a call fails when the database does not answer, so that the caller can try another
+ * instance.
  */
 const answerTimeoutMs = 10_000
 
-/** SQL with a time limit for the answer of the database. With a name it is prepared once per connection. */
+/**
+ * Returns SQL with a time limit for the answer of the database. With a name it is prepared once for each
+ * connection.
+ */
 export const statement = (text: string, name?: string) => ({
   text,
   query_timeout: answerTimeoutMs,
   ...(name === undefined ? {} : { name }),
 })
 
-/** What node-postgres takes to write these items, with the same limit. */
+/** Returns the query that writes these items, with the same time limit. */
 export const writeStatement = <Item>(write: Write<Item>, items: readonly Item[]) => ({
   ...queryOf(write, items),
   query_timeout: answerTimeoutMs,
@@ -57,15 +61,15 @@ async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
   )
 }
 
-/** Another transaction has inserted a row after this transaction had found that it did not exist. */
+/** The error of a transaction that found no row, while another transaction has inserted it meanwhile. */
 export class WriteConflict extends Error {}
 
-/** Waits 10 to 20 ms before each of nine further attempts. */
+/** Nine retries, each after 10 to 20 ms. */
 const retrying = { retries: 9, minTimeout: 10, factor: 1, randomize: true }
 
 /**
  * Runs a transaction again when it conflicted with another transaction. `work` begins and ends the
- * transaction itself, and has rolled it back when it rejects.
+ * transaction itself, and rolls it back before it rejects.
  *
  * @throws DomainError unavailable when every attempt conflicted
  */

@@ -27,7 +27,9 @@ export interface AuditedChange {
   details: Record<string, string | number | boolean | null | string[]>
 }
 
-/** Appends an entry. Call it in the transaction of the change, so that both are stored or neither is. */
+/**
+ * Appends an entry. Call it in the transaction of the change, so that either both are stored or neither is.
+ */
 export async function recordAuditEvent(
   { prisma }: DatabaseOrTransaction,
   author: AuditAuthor,
@@ -46,7 +48,7 @@ const entryOf = (
   details: { ...details, ...jobDetails(job) },
 })
 
-/** What an entry says about the job that acts. */
+/** Returns the details of an entry about the CI job that acts. */
 const jobDetails = (job: JobIdentity | undefined) =>
   job && Object.fromEntries(Object.entries(job).map(([name, value]) => [`job_${name}`, value]))
 
@@ -91,7 +93,7 @@ const itself = {
 }
 
 /**
- * An entry as the API shows it and as destinations outside get it: GitLab's shape; `details` repeats the
+ * Returns an entry in GitLab's shape, as the API and outside destinations show it. `details` repeats the
  * author.
  */
 export const auditEntryOf = (event: AuditEvent) => ({
@@ -112,11 +114,11 @@ export const auditEntryOf = (event: AuditEvent) => ({
 
 export type AuditEntry = ReturnType<typeof auditEntryOf>
 
-/** Destinations of the audit log, and how far each of them has it. */
+/** Lists the destinations of the audit log, with the position up to which each has received it. */
 export const listAuditExports = ({ prisma }: DatabaseOrTransaction): Promise<AuditExport[]> =>
   prisma.auditExport.findMany({ orderBy: { destination: 'asc' } })
 
-/** When the oldest entry was written that a destination does not have; null: it has all. */
+/** Returns the time of the oldest entry that a destination has not received; null: it has received all. */
 export async function findOldestWaiting({ prisma }: DatabaseOrTransaction, position: bigint) {
   const oldest = await prisma.auditEvent.findFirst({
     where: { id: { gt: position } },
