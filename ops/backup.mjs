@@ -1,5 +1,5 @@
-// Backs up an installation that may run, or checks a backup. DATABASE_URL and SWITCHYARD_STORAGE_ROOT choose
-// an installation with servers of its own; without them it is that of `npm start`.
+// Backs up a running installation, or checks a backup. DATABASE_URL and SWITCHYARD_STORAGE_ROOT choose an
+// installation with its own servers; without them, it is the one of `npm start`.
 import { resolve } from 'node:path'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, root, run, version } from './setup/bootstrap.mjs'

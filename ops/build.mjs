@@ -1,4 +1,4 @@
-// `pnpm build`: makes what `npm start` runs from the sources that have changed, and starts nothing.
+// `pnpm build`: builds the parts of `npm start` whose sources have changed, and starts nothing.
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, root, run } from './setup/bootstrap.mjs'
 import { partsOfStart } from './setup/setup-parts.mjs'

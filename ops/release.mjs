@@ -1,4 +1,4 @@
-// Makes the files of a release. The same commit makes the same bytes, on any machine.
+// Creates the files of a release. The same commit results in the same bytes, on any machine.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -36,7 +36,7 @@ const folder = fromCaller(operands[0])
 const git = (...args) =>
   execFileSync('git', ['-c', `safe.directory=${root}`, '-C', root, ...args], { encoding: 'utf8' }).trim()
 
-/** What release.json says. */
+/** Returns the content of release.json. */
 function describeRelease() {
   if (!existsSync(join(root, '.git')))
     throw new SetupProblem('this folder is no checkout: a release is made from a commit')
@@ -49,7 +49,7 @@ function describeRelease() {
   }
 }
 
-/** What the changelog says of this version. */
+/** Returns the section of the changelog about this version. */
 function readNotes() {
   const sections = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m)
   const section = sections.find((text) => text.startsWith(`${version}\n`))
@@ -57,7 +57,7 @@ function readNotes() {
   return `# Switchyard ${section}`
 }
 
-/** The manifests of the base in one file, which overlays of users begin with. */
+/** Writes the manifests of the base into one file, on which overlays of users are based. */
 async function writeManifests() {
   const { findKubectl } = await import('../packages/local-servers/dist/bundle/kubectl.js')
   const kubectl = await findKubectl(toolsFolder(root), (line) => console.error(`• ${line}`))

@@ -1,6 +1,6 @@
-// Restores a backup into an empty installation, or one of its projects into an installation that runs.
-// DATABASE_URL and SWITCHYARD_STORAGE_ROOT choose one with servers of its own; without them it is that of
-// `npm start`.
+// Restores a backup into an empty installation, or one of its projects into a running installation.
+// DATABASE_URL and SWITCHYARD_STORAGE_ROOT choose an installation with its own servers; without them, it is
+// the one of `npm start`.
 import { resolve } from 'node:path'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, root, run, version } from './setup/bootstrap.mjs'

@@ -1,5 +1,5 @@
-// Runs a program of an operator after the setup, so that npm suffices:
-// `node ops/run-built.mjs NAME [ARGUMENT…]`.
+// Runs a program for operators after the setup, so that only npm is needed: `node ops/run-built.mjs NAME
+// [ARGUMENT…]`.
 import { join } from 'node:path'
 import { refuseOptionsOfNpm } from './setup/arguments.mjs'
 import { bootstrap, root, run } from './setup/bootstrap.mjs'

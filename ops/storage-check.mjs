@@ -1,5 +1,6 @@
-// Says whether two mounts of a shared file system are safe for the repositories of two git-api. Two processes
-// race through git, one over each folder, for some seconds. Exits with 0: safe; 1: not safe; 2: not checked.
+// Checks whether two mounts of a shared file system are safe for the repositories of two git-api. Two
+// processes race through git, one on each folder, for some seconds. Exits with 0: safe; 1: not safe; 2: not
+// checked.
 import { execFileSync, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,7 +17,7 @@ const { values, operands } = readArguments(usage, { settings: ['seconds'], opera
 const race = new URL('./storage-race.mjs', import.meta.url).pathname
 const files = 300
 const rounds = 300
-/** Time for a step that is not the race itself. A mount that hangs must not keep the check running. */
+/** Time limit of a step outside of the race, because a hanging mount must not keep the check running. */
 const stepMsMax = 60_000
 
 function readMounts() {
@@ -30,7 +31,7 @@ function readMounts() {
   return { seconds, folders }
 }
 
-/** A process that works on one mount. */
+/** Starts a process that works on one mount. */
 function startProcess(folder, name, seconds) {
   const child = fork(race, [folder, name, String(seconds)], { env: { PATH: process.env.PATH }, execArgv: [] })
   return {
@@ -66,7 +67,7 @@ function prepare(folder) {
   git(folder, 'update-ref', 'refs/heads/main', git(folder, ...author, 'commit-tree', '-m', 'Start', tree))
 }
 
-/** Commits that git acknowledged to one of the processes and that the branch does not lead to. */
+/** Finds commits that git acknowledged to one of the processes, but that are missing in the branch. */
 async function findLostCommits(folders, processes, seconds) {
   const timeoutMs = seconds * 1000 + stepMsMax
   const made = await Promise.all(processes.map((process) => process.ask('commit', {}, timeoutMs)))
@@ -83,14 +84,14 @@ async function findLostCommits(folders, processes, seconds) {
   return { problems, count: all.length }
 }
 
-/** Files that both processes created, although only one of them can. */
+/** Finds files that both processes created, although only one of them can. */
 async function findFilesCreatedTwice(processes) {
   const [one, two] = await Promise.all(processes.map((process) => process.ask('create', { count: files })))
   const twice = one.filter((number) => two.includes(number)).length
   return twice === 0 ? [] : [`${twice} of ${files} files were created by both processes (O_EXCL)`]
 }
 
-/** Files that one process has replaced and of which the other process reads an older text. */
+/** Finds files that one process has replaced, and of which the other process reads an older text. */
 async function findStaleReads([one, two]) {
   let stale = 0
   for (let round = 0; round < rounds; round += 1) {

@@ -1,11 +1,12 @@
-// One of the two processes of `storage-check.mjs`: works on one mount and sends what it saw. Arguments: the
-// folder of the check as this mount shows it, the name of this process, and the seconds for which it commits.
+// One of the two processes of `storage-check.mjs`. It works on one mount and sends what it saw. Arguments:
+// the folder of the check as this mount shows it, the name of this process, and the seconds for which it
+// commits.
 import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const [folder = '', name = '', seconds = '0'] = process.argv.slice(2)
-/** References are packed now and then, as housekeeping does it. */
+/** Number of commits after which references are packed, as housekeeping does. */
 const packEvery = 20
 
 const steps = {
@@ -48,7 +49,11 @@ const steps = {
     renameSync(join(folder, `${file}.new`), join(folder, file))
     return text
   },
-  /** @returns the text of a file as this mount shows it; null when it shows none */
+  /**
+   * Reads a file.
+   *
+   * @returns its text as this mount shows it; null when it shows none
+   */
   read({ file }) {
     try {
       return readFileSync(join(folder, file), 'utf8')
@@ -59,7 +64,7 @@ const steps = {
   },
 }
 
-/** What git prints; null when it fails, as it does for the one of two writers that comes second. */
+/** Returns the output of git; null when it fails, as it does for the second of two writers. */
 function tryGit(...args) {
   const author = {
     GIT_AUTHOR_NAME: name,

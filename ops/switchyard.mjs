@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command of an installed release. Each name here is a script of this folder, which reads the arguments
-// behind the name; every other one belongs to the command that talks to instances.
+// after the name. Every other name belongs to the command for instances.
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { release } from './setup/release.mjs'
@@ -28,7 +28,7 @@ if (command) {
     SWITCHYARD_DATA || join(XDG_DATA_HOME || join(homedir(), '.local/share'), 'switchyard'),
   )
   const script = join(import.meta.dirname, command.script)
-  // The script may run again on another Node, by these arguments.
+  // The script may run again on another Node, with these arguments.
   process.argv.splice(
     1,
     process.argv.length,
@@ -42,8 +42,7 @@ if (command) {
     `${release.version} (commit ${release.revision.slice(0, 11)} of ${release.committed_at.slice(0, 10)})`,
   )
 } else {
-  // What this installation does not do itself, the command for instances does, with one list of both in its
-  // help.
+  // The command for instances runs every other name. Its help lists the commands of both.
   const { main } = await import('../packages/cli/dist/main.js')
   const own = Object.entries(commands).map(([each, { does }]) => ({ name: each, does }))
   await main(process.argv.slice(2), { version: release.version, commands: own })

@@ -1,7 +1,11 @@
-// `pnpm check house`: the shape of the sources in figures (docs/architecture.md, "A subject is a folder"). It
-// fails when a file or the line of a comment is too long, when the files become small, when a folder is named
-// after a layer, when an endpoint stands outside of a file of routes, whose imports .dependency-cruiser.cjs
-// judges by its name, and when rows stand in a package of stores although one package alone uses them.
+// `pnpm check house`: measures the shape of the sources (docs/architecture.md, "A subject is a folder"). It
+// fails
+// - when a file, or a line of a comment, is too long
+// - when the median file becomes too short
+// - when a folder is named after a layer
+// - when an endpoint is outside of a file of routes, because .dependency-cruiser.cjs checks the imports of
+//   such files by their name
+// - when only one package uses a store of a package of stores
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { execa } from 'execa'
@@ -31,10 +35,10 @@ const read = (path) => {
 const files = paths.map(read)
 const tests = all.filter((path) => isTest.test(path)).map(read)
 
-/** The statements of a file, without their positions. */
+/** Returns the statements of a file, without their positions. */
 const statementsOf = ({ path, text }) => ts.createSourceFile(path, text, ts.ScriptTarget.Latest).statements
 
-/** Names that a file exports by declarations. */
+/** Returns the names that a file exports by declarations. */
 function exportsOf(file) {
   const isExported = ({ modifiers = [] }) =>
     modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
@@ -47,14 +51,14 @@ function exportsOf(file) {
     )
 }
 
-/** Packages of rows that several use, and the folders of their stores. */
+/** Packages with rows that several packages use, and the folders of their stores. */
 const stores = {
   db: 'packages/db/src/stores/',
   'saga-store': 'packages/saga-store/src/',
   webhooks: 'packages/webhooks/src/store/',
 }
 
-/** Names that a file imports from a package, or within it from its other files. */
+/** Returns the names that a file imports from a package, or within the package from its other files. */
 const importsOf = (name, file) =>
   statementsOf(file)
     .filter(ts.isImportDeclaration)
@@ -65,8 +69,8 @@ const importsOf = (name, file) =>
     .map(({ name, propertyName }) => (propertyName ?? name).text)
 
 /**
- * Stores of a package whose names one other package alone imports. A store that another store uses is shared by
- * that, and one that tests of a second package use by those, because no test may import another service.
+ * Returns the stores of a package that only one other package imports. A store is also shared when another
+ * store uses it, or when tests of a second package use it, because no test may import another service.
  */
 function storesOfOne([name, folder]) {
   const users = new Map()
@@ -90,7 +94,7 @@ const withEndpoint = files.filter(
   ({ path, text }) => path.startsWith('services/') && /\bendpoint\(/.test(text),
 )
 
-/** Lines of comments that are too long, but for those that a tool reads. */
+/** Returns the lines of comments that are too long, except those that a tool reads. */
 const longComments = ({ path, text }) =>
   text
     .split('\n')

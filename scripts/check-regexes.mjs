@@ -8,9 +8,9 @@ import { check } from 'recheck'
 import ts from 'typescript'
 import { root } from '../ops/setup/bootstrap.mjs'
 
-/** A generous limit, because the analysis of some expressions takes seconds. */
+/** A generous time limit, because the analysis of some expressions takes seconds. */
 const judgedMs = 120_000
-/** The bundler reads only what this repository has. */
+/** The bundler is left out, because it reads only files of this repository. */
 const sources = [
   'packages/*/src/*',
   'services/*/src/*',
@@ -37,7 +37,9 @@ function* regexesOfRoutes() {
   }
 }
 
-/** Every regular expression of a file; `source` is null for an expression that is created at run time. */
+/**
+ * Yields every regular expression of a file; `source` is null for an expression that is created at run time.
+ */
 function* regexesOf(path) {
   const text = readFileSync(join(root, path), 'utf8')
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
@@ -59,7 +61,7 @@ const isMaking = (node) =>
   ts.isIdentifier(node.expression) &&
   node.expression.text === 'RegExp'
 
-/** The problem of a regular expression; null when there is none. */
+/** Returns the problem of a regular expression; null when there is none. */
 async function problemOf({ source, flags }) {
   if (source === null) return 'is made at run time; write it down, or match with code that takes linear time'
   const result = await check(source, flags, { timeout: judgedMs })

@@ -1,5 +1,5 @@
-// `pnpm check [NAME…]`: runs all checks, or those that are named, two at a time, and prints ✓ or ✗ for each,
-// and the output of failed checks.
+// `pnpm check [NAME…]`: runs all checks, or the named ones, two at a time. Prints ✓ or ✗ for each, and the
+// output of failed checks.
 import { delimiter, join } from 'node:path'
 import { readArguments } from '../ops/setup/arguments.mjs'
 import { bootstrap, root, run } from '../ops/setup/bootstrap.mjs'

@@ -9,7 +9,7 @@ const { values } = readArguments('node scripts/configuration.mjs [--check]', { o
 const root = resolve(import.meta.dirname, '..')
 const file = join(root, 'docs/configuration.md')
 
-/** The end of a name says the unit of the value. */
+/** Units of values, by the end of the variable's name. */
 const units = { MS: 'in ms', SECONDS: 'in seconds', DAYS: 'in days', BYTES: 'in bytes' }
 
 const unitOf = (name) => units[/_(MS|SECONDS|DAYS|BYTES)(?:_MAX|_MIN)?$/.exec(name)?.[1]] ?? ''
@@ -20,7 +20,7 @@ function defaultOf(field) {
   return `${unset.data ?? ''}` === '' ? 'default: unset' : `default: \`${unset.data}\``
 }
 
-/** The item of a variable in its list: name, default, unit, whether it is secret, and meaning. */
+/** Returns the item of a variable in its list: name, default, unit, whether it is secret, and meaning. */
 function itemOf([name, field]) {
   if (!field.description) throw new Error(`${name} has no description`)
   const facts = [defaultOf(field), unitOf(name), isSecretField(field) ? 'secret' : '']
@@ -28,8 +28,7 @@ function itemOf([name, field]) {
 }
 
 /**
- * The text of an item in lines of at most 130 characters, with each link and each text in backticks in one
- * line.
+ * Wraps the text of an item at 130 characters, and keeps each link and each text in backticks on one line.
  */
 function wrap(item) {
   const lines = ['']
@@ -50,7 +49,7 @@ async function ownFieldsOf(service) {
   return Object.fromEntries(Object.entries(shape).filter(([name]) => !(name in httpServiceFields)))
 }
 
-/** Heading in the file → the variables of its list. */
+/** The variables of each list, by its heading in the file. */
 const sections = { 'every service': httpServiceFields }
 for (const service of readdirSync(join(root, 'services'))) sections[service] = await ownFieldsOf(service)
 sections.migration = await schemaOf('packages/db/src/migrations/config.ts')
@@ -64,7 +63,7 @@ const marker = '<!-- variables: '
 const [prose, ...parts] = before.split(marker)
 const text = [prose, ...parts.map(fill)].join(marker)
 
-/** What follows a marker, from the name of its process on, with a new list. */
+/** Replaces the list after a marker, which begins with the name of its process. */
 function fill(part) {
   const name = part.slice(0, part.indexOf(' -->'))
   const end = part.indexOf('<!-- end -->')

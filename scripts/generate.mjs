@@ -1,4 +1,4 @@
-// `pnpm generate [NAME [ARGUMENT]]`: makes what is generated from other sources.
+// `pnpm generate [NAME [ARGUMENT]]`: generates files from other sources.
 import { delimiter, join } from 'node:path'
 import { readArguments } from '../ops/setup/arguments.mjs'
 import { root, run } from '../ops/setup/bootstrap.mjs'
@@ -7,7 +7,9 @@ import { pnpm } from '../ops/setup/setup-step.mjs'
 
 const ofPackage = (name, script) => pnpm(root, '--filter', `@switchyard/${name}`, 'run', script)
 const generators = {
-  /** What is not checked in: the client of the database, the types of the API, the script of banners. */
+  /**
+   * Files that are not checked in: the client of the database, the types of the API, the script of banners.
+   */
   sources: ['turbo', 'run', 'generate'],
   proto: ofPackage('contracts', 'generate:proto'),
   openapi: ['node', 'scripts/openapi.mjs'],

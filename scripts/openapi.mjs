@@ -26,7 +26,7 @@ const environment = {
   SHUTDOWN_TIMEOUT_MS: '1000',
 }
 
-/** The OpenAPI document of a service, started from its bundle. */
+/** Returns the OpenAPI document of a service, started from its bundle. */
 async function documentOf(service) {
   const port = await getFreePort()
   const child = spawn(process.execPath, [join(root, 'services', service, 'dist/bundle/main.js')], {

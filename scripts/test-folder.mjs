@@ -1,4 +1,4 @@
-// Where tests keep what they throw away.
+// The folder for data of tests that is thrown away.
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
@@ -6,8 +6,8 @@ const inMemory = '/dev/shm'
 const bytesMin = 4 * 1024 ** 3
 
 /**
- * A folder in memory where there is room, else that of temporary files. A database is a thousand files, which
- * can take ten times as long to make and delete on a disk.
+ * Returns a folder in memory when there is room, otherwise that of temporary files. A database consists of a
+ * thousand files, which can take ten times as long to create and delete on a disk.
  */
 export function testFolder() {
   if (process.env.TMPDIR) return tmpdir()

@@ -1,9 +1,9 @@
 // Adds up vitest's JSON reports.
 
 /**
- * The totals of one layer. `report` is vitest's JSON, or null when it wrote none; `code` is its exit code.
- * A file that cannot even be loaded has no tests to fail, and an error outside of any test fails none: each
- * counts as one failure, so that a red run never looks green.
+ * Returns the totals of one layer. `report` is vitest's JSON, or null when it wrote none; `code` is its exit
+ * code. A file that cannot be loaded, and an error outside of any test, count as one failure each, so that a
+ * failed run never looks green.
  */
 export function countReport(layer, report, code) {
   if (!report)
@@ -29,7 +29,7 @@ export function addUp(counts) {
   return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped'), failures }
 }
 
-/** The line that CI reads. */
+/** Returns the line that CI reads. */
 export function formatTotals({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }

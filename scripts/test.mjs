@@ -9,19 +9,25 @@ import { testFolder } from './test-folder.mjs'
 import { addUp, countReport, formatTotals } from './test-totals.mjs'
 
 /**
- * One step after the other; what stands in one step runs at the same time. End-to-end tests keep busy what
- * integration tests leave.
+ * The steps run one after the other, and the layers of a step at the same time. End-to-end tests use the
+ * cores that integration tests leave idle.
  */
 const steps = [['unit'], ['integration', 'end-to-end']]
 const node = process.execPath
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-// Tests start the same programs many times: Node keeps their compiled code there.
+// Tests start the same programs many times, so Node keeps their compiled code there.
 const compiled = join(root, 'node_modules', '.cache', 'compiled')
 
-/** Integration tests get throw-away servers; end-to-end tests start their own; unit tests need none. */
+/**
+ * Returns the wrapper of a layer. Integration tests get temporary servers; end-to-end tests start their own;
+ * unit tests need none.
+ */
 const wrapperOf = (layer) => (layer === 'integration' ? [join(root, 'scripts', 'with-infra.mjs'), node] : [])
 
-/** The variables of a layer. What end-to-end tests start keeps its data in the folder of temporary files. */
+/**
+ * Returns the variables of a layer. Programs of end-to-end tests keep their data in the folder of temporary
+ * files.
+ */
 const envOf = (layer, dataFolder) => ({
   NODE_COMPILE_CACHE: compiled,
   ...process.env,
@@ -29,13 +35,13 @@ const envOf = (layer, dataFolder) => ({
 })
 
 /**
- * Runs layers at the same time, and returns their totals. The output of the first one is shown as it comes,
- * that of the others when all have ended.
+ * Runs layers at the same time, and returns their totals. The output of the first layer is shown at once, and
+ * the output of the others when all have ended.
  */
 async function runTogether(layers, folders, stop) {
   const held = layers.map(() => [])
   const holderOf = (index) => (index === 0 ? undefined : (chunk) => void held[index].push(chunk))
-  // All end before this rejects, so that none uses what is deleted then.
+  // All layers end before this rejects, because the data folder is deleted then.
   const results = await Promise.allSettled(
     layers.map((layer, index) => runLayer(layer, folders, stop, holderOf(index))),
   )

@@ -1,5 +1,5 @@
-// Runs a command with a throw-away PostgreSQL and what else tests use:
-// `node scripts/with-infra.mjs vitest run …`. With --postgres it looks for nothing else.
+// Runs a command with a temporary PostgreSQL and the other tools of tests: `node scripts/with-infra.mjs
+// vitest run …`. With --postgres it provides only PostgreSQL.
 import { delimiter, join, resolve } from 'node:path'
 import { register } from 'tsx/esm/api'
 import { runGroup } from '../ops/setup/child-group.mjs'
@@ -17,7 +17,7 @@ if (command.length === 0) {
   process.exit(2)
 }
 
-// On the sources, so that no build stands between an edit and its test.
+// Runs from the sources, so that a test needs no build after an edit.
 register()
 const { withInfra, withPostgres } = await import('../packages/local-servers/src/with-infra.ts')
 process.env.PATH = join(root, 'node_modules', '.bin') + delimiter + process.env.PATH

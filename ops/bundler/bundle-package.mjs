@@ -7,9 +7,9 @@ import { keepOwnSourceMaps } from './own-source-maps.mjs'
 import { packagesOf, readManifest } from './packages-of.mjs'
 
 /**
- * Makes dist/bundle of a package from its sources: one file for each of the `programs` that `bundle` in its
- * manifest names, and one for each `*.worker.ts`. Thousands of modules take Node seconds to find and load,
- * and `npm start` starts six services on the same cores; from a few files they load in a third of that.
+ * Bundles a package into dist/bundle: one file for each of the `programs` that `bundle` in its manifest
+ * names, and one for each `*.worker.ts`. Node takes seconds to find and load thousands of modules, and `npm
+ * start` starts six services on the same cores. A few files load in a third of that time.
  */
 export async function bundlePackage(folder) {
   const { programs, keepNames = false } = readManifest(folder).bundle
@@ -23,8 +23,8 @@ export async function bundlePackage(folder) {
     bundle: true,
     minifyWhitespace: true,
     minifySyntax: true,
-    // Errors are told apart by the names of their classes, in logs too. It costs a call for every closure
-    // that is made, some percent of what is busy with small events.
+    // Errors are distinguished by the names of their classes, in logs too. Keeping names costs a call for
+    // every new closure, which is some percent of the work with small events.
     keepNames,
     splitting: true,
     platform: 'node',
@@ -34,26 +34,26 @@ export async function bundlePackage(folder) {
     sourcesContent: false,
     logLevel: 'warning',
     plugins: [lateModules],
-    // The packages that use them depend on them, so that Node finds them.
+    // The packages that use these modules depend on them, so Node finds them.
     external: imported,
-    // CommonJS modules ask for Node's own ones by `require`, which modules of today do not have.
+    // CommonJS modules load Node's own modules by `require`, which ES modules do not have.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
   })
-  // Files are named by their content, so those of the last build are left. Sources with an error leave it as
-  // it is.
+  // Files are named by their content, so files of the previous build are removed. When the sources have an
+  // error, the previous build stays.
   const made = new Set(Object.keys(metafile.outputs).map((file) => basename(file)))
   for (const file of readdirSync(outdir)) if (!made.has(file)) rmSync(join(outdir, file))
   keepOwnSourceMaps(outdir)
-  // What is in the bundle, for the list of parts of an image.
+  // The packages in the bundle, for the list of parts of an image.
   const files = Object.keys(metafile.inputs).map((file) => resolve(folder, file.replace('late-module:', '')))
   writeFileSync(join(outdir, 'packages.json'), JSON.stringify(packagesOf(files)))
 }
 
 /**
- * Worker threads start from files of their own, which lie beside the bundle as they lie beside the module
- * that names them: `new URL('./name.worker.js', import.meta.url)`.
+ * Finds the worker threads, which start from their own files. A worker lies beside the bundle as it lies
+ * beside the module that names it: `new URL('./name.worker.js', import.meta.url)`.
  */
 function workersOf(folder, programs) {
   const sources = new Set(Object.values(programs).map((file) => file.split('/')[0]))

@@ -4,7 +4,7 @@ import { build } from 'esbuild'
 import { foldersOf, packagesOf, readManifest } from './packages-of.mjs'
 
 /**
- * One file of a program with the libraries that it uses, for every Node that clients run on.
+ * Bundles a program and its libraries into one file, for every version of Node that clients use.
  *
  * @param entry of the package in `folder`
  * @returns the code, the libraries in it, and the texts of their licences
@@ -33,7 +33,7 @@ export async function bundleProgram(folder, entry) {
   }
 }
 
-/** The licence of a library, or its name where the library ships no text. */
+/** Returns the licence of a library, or its name when the library ships no text. */
 function licenceOf(folder) {
   const { name, version, license } = readManifest(folder)
   const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))

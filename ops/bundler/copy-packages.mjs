@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path'
 import { readManifest } from './packages-of.mjs'
 
 /**
- * Copies a package without modules: its manifest, the folders that are published, and what `exports` names as
- * files.
+ * Copies a package without modules: its manifest, the published folders, and the files that `exports` names.
  */
 export function copyFiles(folder, to) {
   const { files = [], exports = {} } = readManifest(folder)
@@ -13,19 +12,23 @@ export function copyFiles(folder, to) {
     cpSync(join(folder, path), join(to, path), { recursive: true })
 }
 
-/** The packages that lie in `node_modules` of a new folder. */
+/** The packages in `node_modules` of a new folder. */
 export class CopiedPackages {
-  /** The sources of the packages, by where each is copied to. */
+  /** The sources of the packages, by their targets. */
   copied = new Map()
 
-  /** @param withOptional whether optional packages come along, which have programs for this machine alone */
+  /**
+   * Starts with no packages.
+   *
+   * @param withOptional whether optional packages are included, whose programs are only for this machine
+   */
   constructor(target, { withOptional = true } = {}) {
     this.target = target
     this.withOptional = withOptional
   }
 
   /**
-   * Copies a package with all that it depends on; optional packages of other systems are not installed. A
+   * Copies a package with all its dependencies. Optional packages of other systems are not installed. A
    * second version of a package lies below the package that needs it.
    *
    * @param from the folder from which Node would find the package
@@ -51,13 +54,13 @@ export class CopiedPackages {
     }
   }
 
-  /** The manifests of all of them. */
+  /** Returns the manifests of all copied packages. */
   manifests() {
     return [...this.copied.values()].map((folder) => join(folder, 'package.json'))
   }
 }
 
-/** Where Node finds a package from a folder. */
+/** Finds the folder of a package, as Node does from a folder. */
 function findPackage(name, from) {
   for (let folder = from; ; folder = dirname(folder)) {
     const path = join(folder, 'node_modules', name)

@@ -4,9 +4,9 @@ import ts from 'typescript'
 import { readManifest } from './packages-of.mjs'
 
 /**
- * The modules and types of the sources that an entry of a package needs, also those of other packages of this
- * workspace, which nobody can install: their modules lie in a folder beside the package's own, and are
- * imported from there.
+ * Collects the modules and types that an entry of a package needs. Modules of other packages of this
+ * workspace, which nobody can install, are put into a folder beside the package's own, and imported from
+ * there.
  *
  * @param folder of the package
  * @param source the file of the entry
@@ -49,7 +49,10 @@ export function gatherModules(folder, source) {
   return { modules, libraries, main: `./${main}`, types: `./${types}` }
 }
 
-/** `dist/client.ts` of the package itself; of another one `dist/contracts/saga.ts`. */
+/**
+ * Returns the path of a module: `dist/client.ts` in the package itself, `dist/contracts/saga.ts` for another
+ * package.
+ */
 function pathOf(folder, owner, file) {
   const path = relative(join(owner, 'src'), file).split(sep).join('/')
   return owner === folder ? `dist/${path}` : `dist/${posix.basename(owner)}/${path}`
@@ -63,8 +66,8 @@ const compilerOptions = {
 }
 
 /**
- * One file alone as JavaScript, or as its types: exports of packed packages name their types, so that it
- * needs no other file.
+ * Transpiles one file to JavaScript, or to its types. Exports of packed packages declare their types, so no
+ * other file is needed.
  */
 function transpile(file, extension) {
   const text = readFileSync(file, 'utf8')
@@ -86,7 +89,7 @@ const diagnosticsHost = {
   getNewLine: () => '\n',
 }
 
-/** A text of a module or of types, with other specifiers of its imports. */
+/** Replaces the specifiers of the imports in a module or its types. */
 function withSpecifiers(text, replace) {
   let changed = ''
   let end = 0

@@ -5,8 +5,8 @@ const resolved = Symbol('resolved')
 const namespace = 'late-module'
 
 /**
- * Packages in CommonJS that are loaded when first needed, `await import('undici')`, have the names there that
- * Node gives them; esbuild alone gives them none but `default`, so that what works from sources fails in a
+ * Gives CommonJS packages that are loaded late, as by `await import('undici')`, the named exports that Node
+ * gives them. esbuild alone gives them only `default`, so code that works from sources would fail in a
  * bundle.
  */
 export const lateModules = {
@@ -16,9 +16,9 @@ export const lateModules = {
     build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, resolveDir, pluginData }) => {
       if (kind !== 'dynamic-import' || pluginData === resolved) return undefined
       const found = await build.resolve(path, { kind: 'import-statement', resolveDir, pluginData: resolved })
-      // What is written as modules of today has its names in esbuild, too.
+      // ES modules have their names in esbuild, too.
       if (found.errors.length > 0 || found.external || found.path.endsWith('.mjs')) return found
-      // Bundles name their modules by these paths, and are the same wherever the checkout is.
+      // Bundles name their modules by these paths, so they are equal wherever the checkout is.
       return { path: relative(folder, found.path), namespace }
     })
     build.onLoad({ filter: /./, namespace }, async ({ path: ownPath }) => {

@@ -2,10 +2,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { packagesOf } from './packages-of.mjs'
 
 /**
- * Plugins of Vite, for pages and for their workers, that write which packages both are made of.
+ * Creates plugins of Vite, for pages and for their workers, that write the list of the packages in both.
  *
- * @param imported files that Vite does not count among the modules, such as a style that another style
- *   imports
+ * @param imported files that Vite does not count as modules, such as a style that another style imports
  */
 export function listBrowserPackages(file, imported) {
   const files = new Set(imported)

@@ -1,5 +1,5 @@
-// Adds to app/sbom.cdx.json what an image has besides the service: Node, the npm packages that come with it
-// or lie in packages, and the packages of Debian. The argument names the folder of the image's files.
+// Adds the parts of an image besides the service to app/sbom.cdx.json: Node, npm packages that come with it
+// or lie in packages, and packages of Debian. The argument names the folder of the image's files.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -9,7 +9,7 @@ import { debianComponent, nodeComponent, npmComponent, withComponents } from './
 const [root] = process.argv.slice(2)
 if (!root) throw new Error('usage: list-image FOLDER')
 
-/** The manifests of all packages below a folder that npm, pnpm or yarn have filled. */
+/** Returns the manifests of all packages below a folder that npm, pnpm or yarn has filled. */
 function manifestsBelow(folder) {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true })

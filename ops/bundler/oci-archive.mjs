@@ -5,10 +5,10 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { extract, pack } from 'tar-stream'
 
-/** `e_machine` in the header of a program, by the name that images give the architecture. */
+/** `e_machine` in the header of a program, by the image's name of the architecture. */
 const machines = { amd64: 62, arm64: 183 }
 
-/** The architecture of a program or a library; undefined for every other file. */
+/** Returns the architecture of a program or a library; undefined for any other file. */
 export function architectureOf(content) {
   if (content.length < 20 || content.readUInt32BE(0) !== 0x7f454c46) return undefined
   const machine = content.readUInt16LE(18)
@@ -16,13 +16,16 @@ export function architectureOf(content) {
 }
 
 /**
- * The files that a layer of an image adds. The same files make the same bytes, in whatever order they are
- * added.
+ * The files that a layer of an image adds. The same files result in the same bytes, in any order of adding.
  */
 export class Layer {
   entries = new Map()
 
-  /** @param entry `mode`, `uid`; `linkname` for a link of the `type` symlink or link; `type` directory */
+  /**
+   * Adds an entry.
+   *
+   * @param entry `mode`, `uid`; `linkname` for a link of the `type` symlink or link; `type` directory
+   */
   add(path, entry, content = Buffer.alloc(0)) {
     for (let parent = dirname(path); parent !== '.' && !this.entries.has(parent); parent = dirname(parent))
       this.entries.set(parent, { entry: { type: 'directory', mode: 0o755 }, content: Buffer.alloc(0) })
@@ -44,7 +47,11 @@ export class Layer {
     }
   }
 
-  /** Adds what an archive has. @param pathOf where a path of the archive goes; null: nowhere */
+  /**
+   * Adds the content of an archive.
+   *
+   * @param pathOf returns the target of a path of the archive; null: it is left out
+   */
   async addTar(tar, pathOf) {
     const reader = extract()
     reader.end(tar)
@@ -63,7 +70,11 @@ export class Layer {
     return this.entries.get(path)?.content
   }
 
-  /** @throws Error when a program is of another architecture */
+  /**
+   * Refuses programs of other architectures.
+   *
+   * @throws Error when a program is of another architecture
+   */
   refuseOtherThan(architecture) {
     for (const [path, { content }] of this.entries) {
       const found = architectureOf(content)
@@ -73,7 +84,7 @@ export class Layer {
 
   async pack(mtime) {
     const tar = pack()
-    // A hard link stands behind its file.
+    // A hard link comes after its file.
     const order = ([path, { entry }]) => `${entry.type === 'link' ? 1 : 0}${path}`
     const sorted = [...this.entries].sort((a, b) => (order(a) < order(b) ? -1 : 1))
     for (const [path, { entry, content }] of sorted) {
@@ -91,11 +102,11 @@ export class Layer {
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * An archive of an image, as podman, skopeo and containerd load it (OCI image layout). The same layers make
- * the same bytes.
+ * Creates an archive of an image, which podman, skopeo and containerd load (OCI image layout). The same
+ * layers result in the same bytes.
  *
  * @param image `name` with its tag, `architecture`, `created`, the `config` of its containers, and its
- *   layers, the lowest first
+ * layers, the lowest first
  */
 export async function makeOciArchive({ name, architecture, created, config, layers }) {
   const blobs = new Map()

@@ -1,4 +1,4 @@
-/** Packages that a bundle loads from node_modules, because they read files that lie beside their modules. */
+/** Packages that a bundle loads from node_modules, because they read files beside their modules. */
 export const imported = [
   '@grpc/grpc-js',
   '@grpc/proto-loader',

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { decode, encode } from '@jridgewell/sourcemap-codec'
 
 /**
- * Takes the code of libraries out of the source maps of a folder. Node keeps the maps of a program in memory
- * from its first error on, where those of the libraries take 50 MB.
+ * Removes the code of libraries from the source maps of a folder. Node keeps the maps of a program in memory
+ * from its first error on, and those of the libraries take 50 MB.
  */
 export function keepOwnSourceMaps(folder) {
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.map'))) {
@@ -16,7 +16,10 @@ export function keepOwnSourceMaps(folder) {
   }
 }
 
-/** Where code of a library begins, the line says that what follows has no source. */
+/**
+ * Removes the mappings of libraries from a line. At the start of a library's code, the line states that the
+ * following code has no source.
+ */
 function withoutLibraries(line, isOwn) {
   const kept = []
   for (const segment of line) {

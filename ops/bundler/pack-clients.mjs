@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Makes a tarball of each client that clients.json in the working folder lists, and index.json, which lists
-// the tarballs: in dist/clients, or in the folder of the argument. Package managers install a tarball by its
-// address. The same sources make the same bytes.
+// Creates a tarball of each client that clients.json in the working folder lists, and index.json, which lists
+// the tarballs. The target is dist/clients, or the folder of the argument. Package managers install a tarball
+// by its address. The same sources result in the same bytes.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,8 @@ const target = process.argv[2] ?? 'dist/clients'
 const licence = readFileSync(new URL('../../LICENSE', import.meta.url))
 
 /**
- * The versions of libraries that a client accepts: from the one that its tests use, up to the next major one.
+ * Returns the versions of libraries that a client accepts: from the version that its tests use, up to the
+ * next major one.
  */
 function dependenciesOf(folder, names) {
   const { dependencies = {} } = readManifest(folder)
@@ -26,7 +27,7 @@ function dependenciesOf(folder, names) {
   )
 }
 
-/** A command is one file with its libraries, which runs where nothing else is installed. */
+/** Reads a command. It is one file with its libraries, which runs without any installation. */
 async function readCommand({ name, package: source }) {
   const folder = realpathSync(join('node_modules', source))
   const { version, description, license, bin, engines, exports } = readManifest(folder)
@@ -100,5 +101,5 @@ for (const listed of JSON.parse(readFileSync('clients.json', 'utf8'))) {
   })
 }
 writeFileSync(join(target, 'index.json'), `${JSON.stringify(index, null, 2)}\n`)
-// What is in the commands, for the lists of parts of images and releases, beside the folder that is served.
+// The packages in the commands, for the lists of parts of images and releases, beside the served folder.
 writeFileSync(join(target, '../client-packages.json'), JSON.stringify(bundled))

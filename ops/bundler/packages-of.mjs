@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 
 export const readManifest = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
-/** The folders of the packages that these files belong to, without those of this workspace. */
+/** Returns the folders of the packages of these files, without those of this workspace. */
 export const foldersOf = (files) => [
   ...new Set(files.map(folderOf).filter((folder) => /node_modules|opt\/yarn-v/.test(folder))),
 ]
 
-/** Name, version and licence of the packages that these files belong to, without those of this workspace. */
+/** Returns name, version and licence of the packages of these files, without those of this workspace. */
 export function packagesOf(files) {
   const packages = foldersOf(files)
     .map(readManifest)
@@ -20,15 +20,15 @@ export function packagesOf(files) {
   )
 }
 
-/** Old packages write their licence as an object, or a list of those that one may choose from. */
+/** Returns the licence of a package. Old packages write it as an object, or as a list of alternatives. */
 function licenseOf({ license, licenses = [] }) {
   if (license) return license.type ?? license
   return licenses.map(({ type }) => type).join(' OR ') || undefined
 }
 
 /**
- * The nearest folder whose package.json has a name and a version: some packages have others inside, with a
- * type only.
+ * Returns the nearest folder whose package.json has a name and a version, because some packages contain
+ * others with only a type.
  */
 function folderOf(file) {
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {

@@ -1,4 +1,4 @@
-/** A CycloneDX list of the libraries of a program. The same libraries make the same text. */
+/** Creates a CycloneDX list of the libraries of a program. The same libraries result in the same text. */
 export function makeSbom({ name, version, license }, packages) {
   return {
     bomFormat: 'CycloneDX',
@@ -9,7 +9,7 @@ export function makeSbom({ name, version, license }, packages) {
   }
 }
 
-/** The list with those components that it does not have yet. */
+/** Returns the list with the components that it does not have yet. */
 export function withComponents(sbom, components) {
   const listed = new Set(sbom.components.map(({ purl }) => purl))
   const added = new Map(components.map((item) => [item.purl, item]))
@@ -27,9 +27,13 @@ export function npmComponent({ name, version, license }, type = 'library') {
 export const nodeComponent = (version) =>
   component({ type: 'platform', name: 'node', version }, `pkg:generic/node@${version}`)
 
-/** @param distribution such as `debian-12` */
+/**
+ * Returns the component of a Debian package.
+ *
+ * @param distribution such as `debian-12`
+ */
 export function debianComponent({ name, version, architecture }, distribution) {
-  // In the addresses of packages, a colon stays as it is.
+  // In addresses of packages, a colon is not encoded.
   const versionText = encodeURIComponent(version).replaceAll('%3A', ':')
   const purl = `pkg:deb/debian/${name}@${versionText}?arch=${architecture}&distro=${distribution}`
   return component({ type: 'library', name, version }, purl)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Copies what runs of the package in the working folder: its bundle, the packages that the bundle leaves
-// outside with their dependencies, and sbom.cdx.json, which lists the libraries of both and of pages. The
-// argument names the new folder.
+// Copies what a service needs to run, from the package in the working folder: its bundle, the packages
+// outside of the bundle with their dependencies, and sbom.cdx.json, which lists the libraries of both and of
+// pages. The argument names the new folder.
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CopiedPackages, copyFiles } from './copy-packages.mjs'
@@ -29,7 +29,7 @@ const ofPages = ['dist/browser-packages.json', 'dist/client-packages.json']
   .filter((file) => existsSync(file))
   .flatMap(readList)
 const outside = packagesOf(packages.manifests())
-// What is in the bundle and beside it, too, would be listed twice.
+// A package that is both in the bundle and beside it would be listed twice.
 const list = withComponents(
   makeSbom(manifest, [...bundled, ...outside]),
   ofPages.map((item) => npmComponent(item)),

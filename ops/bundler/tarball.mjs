@@ -4,14 +4,14 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 
-/** The time that npm gives all files of a tarball. */
+/** The time that npm gives to all files of a tarball. */
 const mtime = new Date('1985-10-26T08:15:00Z')
 
 /**
- * A tarball that package managers install. The same files make the same bytes.
+ * Creates a tarball that package managers install. The same files result in the same bytes.
  *
  * @param files contents by their paths in the package
- * @param executables paths of the files that may be run
+ * @param executables paths of executable files
  */
 export async function makeTarball(files, executables = new Set()) {
   const tar = pack()
@@ -21,12 +21,12 @@ export async function makeTarball(files, executables = new Set()) {
   return gzipSync(await buffer(tar), { level: 9 })
 }
 
-/** A tarball of all files below a folder. */
+/** Creates a tarball of all files below a folder. */
 export function packFolder(folder, executables) {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-  // Folders are listed in another order on other file systems.
+  // The order of a folder's files differs between file systems.
   return makeTarball(
     files.sort().map((path) => [path, readFileSync(join(folder, path))]),
     executables,

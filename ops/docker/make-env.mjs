@@ -1,6 +1,6 @@
-// Writes what docker-compose.yml reads: `.env` with settings, and the folder `secrets` with one random secret
-// a file. Never replaces a setting or a secret; the URLs, which contain passwords, are written anew from them
-// each time.
+// Writes the files that docker-compose.yml reads: `.env` with settings, and the folder `secrets` with one
+// random secret in each file. Never replaces a setting or a secret. The URLs, which contain passwords, are
+// rewritten from them each time.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -18,7 +18,7 @@ const secretsFolder = join(folder, 'secrets')
 const services = ['git_api', 'saga_reporter', 'admin_broadcast', 'jobqueue_metrics', 'worker']
 const password = () => randomBytes(24).toString('base64url')
 
-/** What a file has; undefined for a missing file. */
+/** Returns the content of a file; undefined for a missing file. */
 function read(path) {
   try {
     return readFileSync(path, 'utf8')
@@ -28,7 +28,7 @@ function read(path) {
   }
 }
 
-/** Writes a file that does not exist yet; says whether it did. */
+/** Writes a file that does not exist yet, and returns whether it did. */
 function writeNew(path, text, mode) {
   try {
     writeFileSync(path, text, { mode, flag: 'wx' })
@@ -45,7 +45,7 @@ const settings = parseEnv(read(join(folder, '.env')) ?? '')
 // into.
 if (!existsSync(secretsFolder)) mkdirSync(secretsFolder, { mode: 0o700 })
 
-/** The secret of a file, or one that is made: with the value that `.env` has for it, else a random one. */
+/** Returns the secret of a file, or creates it: with the value in `.env`, otherwise a random one. */
 function secret(name, make, variable = name.toUpperCase()) {
   const path = join(secretsFolder, name)
   writeNew(path, `${settings[variable] || make()}\n`, 0o444)
@@ -70,8 +70,8 @@ secret('postgres_password_monitoring', password)
 secret('grafana_password', password)
 
 /**
- * The file of the users of Redis: `default`, with `redis_password`, may do everything; each service has the
- * rights of ops/deploy/redis/users.acl and a password that is derived from `redis_password`.
+ * Writes the file of the users of Redis. `default`, with `redis_password`, has all rights. Each service has
+ * the rights of ops/deploy/redis/users.acl and a password that is derived from `redis_password`.
  */
 function redisUsers() {
   const administrator = secret('redis_password', password)
@@ -95,18 +95,18 @@ writeDerived('redis_users', redisUsers())
 secret('root_token', () => `swy-${password()}`, 'SWITCHYARD_ROOT_TOKEN')
 secret('webhook_secret_keys', () => randomBytes(32).toString('base64url'))
 secret('storages_secret', password)
-// Single sign-on: the secret that the provider gave, or a list of providers. As they are, there is none.
+// Single sign-on: the secret from the provider, or a list of providers. With the written values, it is off.
 secret('oidc_client_secret', password)
 secret('oidc_providers', () => '[]')
-// Copies of backups: what they are encrypted with, and the key of the bucket, which its owner gave.
+// Copies of backups: their encryption password, and the key of the bucket from its owner.
 secret('restic_password', password)
 secret('aws_secret_access_key', password)
-// Credentials for the server or collector that the audit log is sent to, used once `.env` has its address:
+// Credentials for the server or collector of the audit log, which are used once `.env` has its address:
 // docs/audit-log.md.
 secret('audit_export_http_token', password)
 secret('audit_export_http_secret', password)
 secret('audit_export_otlp_headers', () => 'x-source=switchyard')
-// Switchyard's own jobs, at REDIS_URL. docs/job-queues.md says what may stand here.
+// Switchyard's own jobs, at REDIS_URL. docs/job-queues.md describes the other possible values.
 secret(
   'jobqueue_sources',
   () => '[{"kind":"bullmq","name":"switchyard","prefix":"{switchyard}","discover":false}]',

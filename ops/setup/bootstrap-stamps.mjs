@@ -1,4 +1,4 @@
-// Fingerprints of the inputs of an installation and of what is made from the sources.
+// Fingerprints of the inputs of an installation and of the built parts.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -7,7 +7,9 @@ import { listPackages } from './setup-parts.mjs'
 const ignoredFolders = new Set(['node_modules', 'dist', '.turbo', 'generated', 'test'])
 const isIgnored = (name) => ignoredFolders.has(name) || name.endsWith('.test.ts')
 
-/** A fingerprint of the lockfile, the manifests, and the version of Node that runs install scripts. */
+/**
+ * Returns a fingerprint of the lockfile, the manifests, and the version of Node that runs install scripts.
+ */
 export function installStamp(root) {
   const hash = createHash('sha256').update(`${process.version} ${process.platform} ${process.arch}`)
   const manifests = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', '.pnpmfile.cjs']
@@ -18,7 +20,7 @@ export function installStamp(root) {
 }
 
 /**
- * Makes fingerprints of parts, from the names and contents of their sources: the same for a copy of the
+ * Creates fingerprints of parts from the names and contents of their sources, equal for a copy of the
  * checkout at another path. Each source is read once.
  */
 export function partStamps(root) {

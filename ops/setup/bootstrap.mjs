@@ -1,5 +1,6 @@
-// The setup of `npm start` and `npm test`: installs, and makes bundles and pages from the sources. It imports
-// only Node's own modules, because no dependency may be installed yet. It checks no types: `pnpm check` does.
+// The setup of `npm start` and `npm test`: installs dependencies, and builds bundles and pages from the
+// sources. It imports only Node's own modules, because no dependency may be installed yet. It checks no
+// types; `pnpm check` does.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -14,13 +15,13 @@ import { stopSignal } from './stop-signal.mjs'
 
 export const root = resolve(import.meta.dirname, '../..')
 
-/** Of Switchyard. */
+/** The version of Switchyard. */
 export const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /**
- * Runs `main` on the Node that Switchyard needs, in this process or one of its own, and makes its result the
- * exit code. `main` gets an AbortSignal that says when to stop. A SetupProblem is shown as one line, any
- * other error is a defect and shows its stack.
+ * Runs `main` on the Node that Switchyard needs, in this process or a new one, and makes its result the exit
+ * code. `main` receives an AbortSignal that is aborted when it has to stop. A SetupProblem is shown as one
+ * line; any other error is a defect and shows its stack.
  */
 export async function run(main) {
   const stop = stopSignal()
@@ -39,12 +40,12 @@ export function exitWhenStopped(stop) {
 }
 
 /**
- * Installs what is not installed, and makes the parts whose sources have changed since they were made. A
- * release has all of it.
+ * Installs missing dependencies, and builds the parts whose sources have changed. A release has all of it
+ * already.
  *
  * @param stop an AbortSignal; when it is aborted, the installation or a step ends and this rejects
- * @param names of the parts that are needed
- * @param withTools whether what only tests and checks use is installed, too
+ * @param names of the required parts
+ * @param withTools whether the dependencies of tests and checks are installed, too
  */
 export async function bootstrap(stop, { names, withTools = false }) {
   checkGit()
@@ -68,8 +69,8 @@ const partsFile = join(root, 'node_modules/.switchyard-parts')
 const readIfThere = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
 /**
- * Whether what only tests and checks use is installed; pnpm notes it. It stays when an installation for
- * `npm start` follows.
+ * Returns whether the dependencies of tests and checks are installed, which pnpm records. They stay installed
+ * for `npm start`.
  */
 const hasTools = () =>
   /"devDependencies": ?true/.test(readIfThere(join(root, 'node_modules/.modules.yaml')) ?? '')
@@ -77,10 +78,10 @@ const hasTools = () =>
 const isInstalled = (withTools) =>
   readIfThere(installFile) === installStamp(root) && (hasTools() || !withTools)
 
-/** The stamps of the parts that are made, by their names. */
+/** Returns the stamps of the built parts, by their names. */
 const readMade = () => JSON.parse(readIfThere(partsFile) ?? '{}')
 
-/** These parts, and those that must be made before them, which have changed or are missing. */
+/** Returns those of these parts, and of the parts that they need, that have changed or are missing. */
 function findStale(names) {
   const parts = listParts(root)
   const stampOf = partStamps(root)
@@ -104,10 +105,7 @@ async function install(stop, withTools) {
   writeFileSync(installFile, stamp)
 }
 
-/**
- * Makes parts at the same time; bundles are made one after the other, once there is the client of the
- * database.
- */
+/** Builds parts at the same time. Bundles are built one after the other, after the client of the database. */
 async function makeParts(parts, stop) {
   const make = async (label, made, command, options) => {
     await step(label, stop, command, options)
@@ -134,7 +132,7 @@ async function makeParts(parts, stop) {
       cwd: root,
     })
   }
-  // All end before this rejects, so that nothing is made in the background of what follows.
+  // All end before this rejects, so that nothing is built in the background afterwards.
   const results = await Promise.allSettled([...making.values(), makeBundles()])
   const failure = results.find(({ status }) => status === 'rejected')
   if (failure) throw failure.reason

@@ -1,4 +1,4 @@
-// Runs a command so that it can be ended with everything it has started.
+// Runs a command so that it can be ended together with everything that it has started.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ const leader = join(import.meta.dirname, 'group-leader.mjs')
 /**
  * Runs a command in its own process group until it ends. When `stop` is aborted, the group gets SIGTERM, and
  * SIGKILL half a minute later. The group also ends when this process is killed. Ctrl-C in a terminal reaches
- * only this process. Processes that are left when the command ends get SIGTERM, and SIGKILL ten seconds
- * later. The command has no standard input.
+ * only this process. Processes that remain when the command ends get SIGTERM, and SIGKILL ten seconds later.
+ * The command has no standard input.
  *
  * @param stop an AbortSignal
- * @param options `cwd` and `env`; `onOutput` gets the output of the command, which otherwise goes to the
- *   output of this process
+ * @param options `cwd` and `env`; `onOutput` receives the output of the command, which otherwise goes to the
+ * output of this process
  * @returns the exit code, or 128 and the number of the signal that ended the command
  */
 export async function runGroup(command, stop, { onOutput, cwd, env } = {}) {
@@ -54,7 +54,7 @@ async function endRest(pid) {
   }
 }
 
-/** Whether the group had a member to signal. */
+/** Sends a signal to a group, and returns whether it had a member. */
 function signalGroup(pid, signal) {
   try {
     process.kill(-pid, signal)

@@ -1,5 +1,6 @@
 // `node ops/setup/group-leader.mjs COMMAND [ARGUMENT…]`, started by runGroup as the leader of a process
-// group: runs the command, and ends the whole group when the parent process has ended, also after `kill -9`.
+// group. It runs the command, and ends the whole group when the parent process has ended, even after `kill
+// -9`.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Runs `work` while holding the lock of a folder; calls `onWait` once when another process holds it.
+ * Runs `work` while holding the lock of a folder. Calls `onWait` once when another process holds it.
  *
- * @param stop an AbortSignal that ends the waiting; the promise rejects then
+ * @param stop an AbortSignal that ends the wait; the promise rejects then
  */
 export async function withLock(folder, stop, onWait, work) {
   // The lock is outside the folder, because an installation may replace node_modules, and git would list a
@@ -40,7 +40,7 @@ function tryTake(file) {
   }
   if (!holderIsGone(file)) return false
   // The lock is renamed before it is removed, so that only one of two processes removes an abandoned lock.
-  // The slower one may rename the lock that the faster one has taken since, and gives it back.
+  // The slower process may rename the lock that the faster one has taken since, and then gives it back.
   const renamed = `${file}.${process.pid}`
   try {
     renameSync(file, renamed)

@@ -1,5 +1,5 @@
-// Runs a script of this folder again on the Node that Switchyard needs, where the machine's own is older.
-// These modules therefore hold only what Node 20.19 can read.
+// Runs a script of this folder again on the Node that Switchyard needs, when the machine's own is older. So
+// these modules use only features of Node 20.19.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { constants, homedir } from 'node:os'
@@ -8,15 +8,15 @@ import { pnpm, SetupProblem, step } from './setup-step.mjs'
 
 const majorOf = (version) => Number.parseInt(version, 10)
 
-/** Whether the Node that runs this is at least of the major version that `.node-version` names. */
+/** Returns whether this Node has at least the major version that `.node-version` names. */
 export const isOwnNode = (root) => majorOf(process.versions.node) >= majorOf(versionFor(root))
 
 const versionFor = (root) => readFileSync(join(root, '.node-version'), 'utf8').trim()
 
 /**
  * Runs the script of this process again, on a Node that is fetched once from npm's registry and that is first
- * in the PATH of everything the script starts. Signals reach it, and it ends by itself when this process is
- * killed (`stopSignal`).
+ * in the PATH of everything the script starts. The new process receives signals, and ends by itself when this
+ * process is killed (`stopSignal`).
  *
  * @param stop an AbortSignal that ends the download
  * @returns the exit code
@@ -35,7 +35,7 @@ export async function runOnOwnNode(root, stop) {
 }
 
 /**
- * The folder of the programs that are fetched (Node, Redis, nginx): one for all checkouts and data folders of
+ * Returns the folder of the fetched programs (Node, Redis, nginx): one for all checkouts and data folders of
  * a user, so that a restore needs no network on a machine where Switchyard has run.
  */
 export function toolsFolder(root) {
@@ -44,7 +44,7 @@ export function toolsFolder(root) {
   return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'switchyard', 'tools')
 }
 
-/** The folder of the Node that is fetched, which is kept with the other programs. */
+/** Returns the folder of the fetched Node, which is kept with the other programs. */
 async function fetchNode(root, stop) {
   const version = versionFor(root)
   const tools = toolsFolder(root)
@@ -59,7 +59,7 @@ async function fetchNode(root, stop) {
     throw new SetupProblem(
       `Cannot write to ${tools}: make it yours, or set SWITCHYARD_TOOLS to another folder`,
     )
-  // Two starts may fetch at the same time: each works in a folder of its own, the first rename wins.
+  // Two starts may fetch at the same time: each works in a folder of its own, and the first rename wins.
   const partial = `${folder}.${process.pid}.partial`
   try {
     const name = packageName()
@@ -88,7 +88,7 @@ async function fetchNode(root, stop) {
   return folder
 }
 
-/** The npm package with Node's own binary for this platform. */
+/** Returns the npm package with Node's own binary for this platform. */
 function packageName() {
   const platform = `${process.platform}-${process.arch}`
   return `${platform === 'darwin-arm64' ? 'node-bin' : 'node'}-${platform}`

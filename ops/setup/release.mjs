@@ -1,4 +1,4 @@
-// Whether this folder is a checkout or an installed release, which has nothing to set up.
+// Whether this folder is a checkout, or an installed release, which needs no setup.
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -9,7 +9,7 @@ const file = join(root, 'release.json')
 export const release = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
 
 /**
- * How a user types a command.
+ * Returns a command as a user types it.
  *
  * @param name of the command of a release
  * @param inCheckout the same command in a checkout

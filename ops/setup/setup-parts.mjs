@@ -1,5 +1,4 @@
-// What the setup makes from the sources: each part with what it is made of, so that a change makes again what
-// it concerns.
+// The parts that the setup builds, each with its sources, so that a change rebuilds only the affected parts.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { release } from './release.mjs'
@@ -7,14 +6,14 @@ import { release } from './release.mjs'
 const node = process.execPath
 const bundler = 'ops/bundler'
 const pagesFolder = 'services/console'
-/** The name of the part that every bundle needs before. */
+/** The name of the part that every bundle needs. */
 export const databaseClient = 'database client'
 const typesOfApi = 'types of the API'
 const typesOfCommand = 'types of the API for the command'
 
 const manifestOf = (root, folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
 
-/** The folders of all packages and services. */
+/** Lists the folders of all packages and services. */
 export const listPackages = (root) =>
   ['packages', 'services'].flatMap((parent) =>
     readdirSync(join(root, parent))
@@ -22,7 +21,7 @@ export const listPackages = (root) =>
       .filter((folder) => existsSync(join(root, folder, 'package.json'))),
   )
 
-/** The folders of a package and of all packages of this workspace that it depends on. */
+/** Returns the folders of a package and of all packages of this workspace that it depends on. */
 function closureOf(root, folder, found = new Set()) {
   if (found.has(folder)) return found
   found.add(folder)
@@ -32,9 +31,9 @@ function closureOf(root, folder, found = new Set()) {
 }
 
 /**
- * All parts by their names. A part has `sources`, files and folders; `output`, a file or folder that is there
- * when it is made; a `command`, which runs in the folder `cwd`; and `after`, the part that must be made
- * before. A bundle has the name of its folder and no command: one process makes all bundles.
+ * Returns all parts by their names. A part has `sources`, files and folders; `output`, a file or folder that
+ * exists when it is built; a `command`, which runs in the folder `cwd`; and `after`, the part that has to be
+ * built before. A bundle has the name of its folder and no command, because one process builds all bundles.
  */
 export function listParts(root) {
   const parts = new Map()
@@ -97,7 +96,7 @@ export function listParts(root) {
   return parts
 }
 
-/** The pages and the clients are no part of the bundle of the console. */
+/** Returns the folders of a bundle. The pages and the clients are not part of the bundle of the console. */
 const bundledFolders = (root, folder) =>
   folder === pagesFolder
     ? [`${folder}/src`, `${folder}/package.json`, ...closureOf(root, 'packages/service-kit')]
@@ -110,14 +109,14 @@ function clientsOf(root) {
   )
 }
 
-/** A release is made, and has no sources. */
+/** Returns the other parts. A release is already built, and has no sources. */
 const except = (root, names) =>
   release ? [] : [...listParts(root).keys()].filter((name) => !names.includes(name))
 
-/** The names of the parts that `npm start` runs. A backup is made when somebody asks for it. */
+/** Returns the names of the parts that `npm start` runs. The backup is built when it is requested. */
 export const partsOfStart = (root) => except(root, [typesOfApi, typesOfCommand, 'packages/backup'])
 
-/** The names of all parts that run, in tests and in a release. */
+/** Returns the names of all parts that run, in tests and in a release. */
 export const partsThatRun = (root) => except(root, [typesOfApi, typesOfCommand])
 
 /** The names of the parts that checks read. */

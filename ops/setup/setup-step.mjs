@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { runGroup } from './child-group.mjs'
 
 /**
- * A problem that the user can solve. Only its message is printed. packages/terminal has one for what runs
- * after the setup.
+ * A problem that the user can solve. Only its message is printed. packages/terminal has another one for
+ * everything after the setup.
  */
 export class SetupProblem extends Error {}
 
-/** The command line of the pnpm that the manifest of a checkout pins, which npx provides. */
+/** Returns the command line of the pnpm that the manifest of a checkout pins, which npx provides. */
 export function pnpm(root, ...args) {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return ['npx', '--yes', packageManager, ...args]
@@ -37,20 +37,24 @@ export async function step(label, stop, command, { cwd, env, advice = '' }) {
   console.error(`✓ ${label} ${seconds} s`)
 }
 
-/** The steps that run, with the time at which each has started. */
+/** The running steps, with their start times. */
 const running = new Map()
 let timer
 
 const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const frameMs = 80
-/** How often a step says that it goes on where no terminal shows it. */
+/** Interval at which a step reports that it continues, when the output is not a terminal. */
 const repeatMs = 10_000
 
 const secondsOf = (label) => ((performance.now() - running.get(label)) / 1000).toFixed(1)
 const describeRunning = () => [...running.keys()].map((label) => `${label} ${secondsOf(label)} s`).join(', ')
 const clearLine = () => process.stderr.isTTY && process.stderr.write('\r\x1b[K')
 
-/** @returns a function that ends the progress of this step and returns its seconds as a text */
+/**
+ * Shows the progress of a step.
+ *
+ * @returns a function that ends the progress of this step and returns its seconds as a text
+ */
 function showProgress(label) {
   if (!process.stderr.isTTY) console.error(`• ${label} …`)
   running.set(label, performance.now())

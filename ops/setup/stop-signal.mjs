@@ -1,4 +1,4 @@
-// Tells a script when to stop: at a signal, or when the package manager that started it has ended.
+// The signal for a script to stop: a signal of the system, or the end of the package manager that started it.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -9,9 +9,9 @@ const ownScripts = /^(start|test|check|backup|restore|report-saga|with-infra)\.m
 const shells = /^(sh|bash|dash|ash|zsh)$/
 
 /**
- * An AbortSignal that is aborted at the first SIGINT, SIGTERM or SIGHUP, with the name of the signal as the
- * reason. It is also aborted, with the reason SIGHUP, when `npm`, `pnpm` or a parent script has ended without
- * a signal, as after `kill -9`.
+ * Returns an AbortSignal that is aborted at the first SIGINT, SIGTERM or SIGHUP, with the name of the signal
+ * as the reason. It is also aborted, with the reason SIGHUP, when `npm`, `pnpm` or a parent script has ended
+ * without a signal, as after `kill -9`.
  */
 export function stopSignal() {
   const controller = new AbortController()
@@ -31,9 +31,9 @@ export function stopSignal() {
 }
 
 /**
- * The package managers and scripts of this repository that are ancestors of this process, nearest first, with
- * at most `sh -c` between them. A terminal, a shell script or a service manager does not count: it may end
- * while `npm start` continues in the background.
+ * Finds the package managers and scripts of this repository that are ancestors of this process, nearest
+ * first, with at most `sh -c` between them. A terminal, a shell script or a service manager does not count,
+ * because it may end while `npm start` continues in the background.
  */
 function findLaunchers() {
   const launchers = []
@@ -56,7 +56,7 @@ function kindOf(pid) {
   return names.some((name) => packageManagers.test(name) || ownScripts.test(name)) ? 'launcher' : 'other'
 }
 
-/** The command line of a process, by words; npm shows its subcommand there. */
+/** Returns the command line of a process, by words; npm shows its subcommand there. */
 function wordsOf(pid) {
   try {
     const line =
@@ -69,13 +69,13 @@ function wordsOf(pid) {
   }
 }
 
-/** The id of a process's parent; 0 when the process is gone. */
+/** Returns the id of a process's parent; 0 when the process is gone. */
 function parentOf(pid) {
   try {
     if (process.platform !== 'linux') {
       return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }))
     }
-    // The name of the program, in parentheses, may hold spaces; state and parent follow it.
+    // The name of the program, in parentheses, may contain spaces; state and parent follow it.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
   } catch {

@@ -40,7 +40,7 @@ const scripts = [
 ]
 
 describe.each(scripts)('%s', (script) => {
-  it('--help says what it takes and does nothing', async () => {
+  it('--help describes the arguments and does nothing', async () => {
     const { code, stdout } = await runScript(script, ['--help'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: /) })
     expect(readdirSync(folder)).toEqual([])
@@ -55,13 +55,13 @@ describe.each(scripts)('%s', (script) => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('refuses more arguments than it takes', async () => {
+  it('refuses too many arguments', async () => {
     const { code, stderr } = await runScript(script, ['one', 'two', 'three', 'four'])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is one argument too many') })
   })
 })
 
-it('a backup and a restore ask for their folder', async () => {
+it('a backup and a restore require their folder', async () => {
   for (const script of ['ops/backup.mjs', 'ops/restore.mjs']) {
     const { code, stderr } = await runScript(script, [])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('✗ FOLDER is missing') })
@@ -73,7 +73,7 @@ it('a new path without a project restores nothing', async () => {
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('✗ --as needs --project') })
 })
 
-it('an option that npm has kept for itself makes no backup', async () => {
+it('refuses an option of a backup that npm has taken', async () => {
   const npm = { npm_command: 'run', npm_lifecycle_event: 'backup', npm_config_check: 'true' }
   const { code, stderr } = await runScript('ops/backup.mjs', [join(folder, 'made')], npm)
   expect({ code, stderr }).toEqual({
@@ -83,7 +83,7 @@ it('an option that npm has kept for itself makes no backup', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('a rebuild of sagas that npm has taken --verify from writes nothing', async () => {
+it('refuses a rebuild of sagas whose --verify npm has taken', async () => {
   const npm = { npm_command: 'run', npm_lifecycle_event: 'saga:rebuild', npm_config_verify: 'true' }
   const { code, stderr } = await runScript('ops/run-built.mjs', ['saga:rebuild'], npm)
   expect({ code, stderr }).toEqual({

@@ -33,7 +33,7 @@ it('a copy of a built checkout at another path, with other times, needs no secon
   expect(installStamp(copy)).toBe(installStamp(checkout))
 })
 
-it('a source with another content of the same length is built again, and what has other sources is not', () => {
+it('a changed source of the same length causes a new build, but only of the parts with that source', () => {
   const before = stampOf(checkout)
   const other = stampOfOther(checkout)
   writeFileSync(join(checkout, source), 'export []\n')
@@ -42,7 +42,7 @@ it('a source with another content of the same length is built again, and what ha
   expect(installStamp(checkout)).toBe(installStamp(checkout))
 })
 
-it('a change of a source concerns what is made of it, and nothing else', () => {
+it('a change of a source affects the parts that contain it, and nothing else', () => {
   const parts = listParts(repository) as Map<string, { sources: Iterable<string> }>
   const concerned = (source: string) =>
     [...parts].filter(([, { sources }]) => [...sources].includes(source)).map(([name]) => name)

@@ -8,7 +8,7 @@ import { findDestination, readRoutes } from '../../packages/local-servers/src/ga
 const architecture = readRepositoryFile('docs/architecture.md')
 const oneRequest = readRepositoryFile('docs/one-request.md')
 
-/** The rows of a table of docs/one-request.md: part → file. */
+/** Returns the rows of a table of docs/one-request.md: part → file. */
 const partsOf = (table: string): Record<string, string> =>
   Object.fromEntries(
     [...table.matchAll(/^\| (\w+) +\| `(\S+)` +\|$/gm)].map(([, part = '', file = '']) => [part, file]),
@@ -19,12 +19,12 @@ const requests = [...oneRequest.matchAll(/^`([A-Z]+) (\S+)`\n\n((?:\|.*\n)+)/gm)
   ([, method = '', path = '', table = '']) => ({ method, path, parts: partsOf(table) }),
 )
 
-/** Its tables by job. */
+/** The tables of docs/one-request.md by job. */
 const jobs = [...oneRequest.matchAll(/^The job `([a-z-]+)`\n\n((?:\|.*\n)+)/gm)].map(
   ([, queue = '', table = '']) => ({ queue, parts: partsOf(table) }),
 )
 
-/** The files that a file imports or exports again; of a package the file that its `exports` name. */
+/** Returns the files that a file imports or re-exports; for a package, the file that its `exports` name. */
 function importsOf(file: string): string[] {
   const specifiers = readRepositoryFile(file).matchAll(/^(?:import|export|\}) .*?from '([^']+)'$/gm)
   return [...specifiers].flatMap(([, specifier = '']) => {
@@ -37,7 +37,7 @@ function importsOf(file: string): string[] {
   })
 }
 
-/** A file, and all files of the same package or service that it reaches. */
+/** Returns a file, and all files of the same package or service that it reaches. */
 function reachedFrom(entry: string): Set<string> {
   const [root] = /^(?:packages|services)\/[^/]+\//.exec(entry) ?? ['']
   const reached = new Set([entry])
@@ -49,7 +49,10 @@ function reachedFrom(entry: string): Set<string> {
   return reached
 }
 
-/** What the work of a subject reaches in its own package or service, and in the packages that it imports. */
+/**
+ * Returns the files that the work of a subject reaches in its own package or service, and in the packages
+ * that it imports.
+ */
 const reachedByWork = (work: string): string[] =>
   [work, ...importsOf(work)].flatMap((entry) => [...reachedFrom(entry)])
 
@@ -92,7 +95,7 @@ it.each(jobs)('each file of the job $queue leads to the next', ({ queue, parts }
   }
 })
 
-it('docs/architecture.md names every package, and what each may use as its manifest and the check of imports have it', () => {
+it('docs/architecture.md lists every package with its allowed imports, equal to its manifest and the check of imports', () => {
   const rows = architecture.matchAll(/^\| `([\w-]+)` +\| .+? +\| (.+?) +\|$/gm)
   const documented = new Map([...rows].map(([, name = '', uses = '']) => [name, uses]))
   expect([...documented.keys()].sort()).toEqual(readdirSync(join(repository, 'packages')).sort())
@@ -118,7 +121,7 @@ const folders = [
   ),
 ]
 
-it.each(folders)('%s says in its README where to begin, and names what exists', (folder) => {
+it.each(folders)('the README of %s names existing files, and has at least five lines', (folder) => {
   const readme = readRepositoryFile(`${folder}/README.md`)
   expect(readme.split('\n').filter((line) => line !== '').length).toBeGreaterThanOrEqual(5)
   const named = [

@@ -3,7 +3,7 @@ import { readRepositoryFile } from '../../ops/docker/test/support/compose.js'
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-it('the glossary names every column that the code calls otherwise', () => {
+it('the glossary lists every column with another name in the code', () => {
   const columns = readRepositoryFile('packages/db/prisma/schema.prisma').matchAll(
     /^ {2}(\w+) .* @map\("(\w+)"\)/gm,
   )

@@ -17,7 +17,7 @@ export function fuzzBounds(): Pick<
   }
 }
 
-/** Far above what any answer takes: it ends a request that would hang. */
+/** Time after which a request counts as hanging, far longer than any answer takes. */
 export const hangMs = 20_000
 
 /** For vitest: the property, a request that hangs at its end, and the making of a smaller example. */

@@ -1,11 +1,11 @@
 import type { Step } from './orchestrator.js'
 
-/** What the three services know; each booking is one line. */
+/** The bookings of the three services; each booking is one line. */
 export type Bookings = Set<string>
 
 /**
- * The steps of a trip: flight, hotel, payment. The last one succeeds with a good card. With a stolen one the hotel cannot be
- * undone at first either.
+ * Returns the steps of a trip: flight, hotel, payment. Payment succeeds with a valid card. With a stolen
+ * card, undoing the hotel also fails at first.
  */
 export function bookTrip(bookings: Bookings, trip: { traveller: string; card: string }): Step[] {
   const booking = (name: string, parameter: object): Step => ({
@@ -15,7 +15,8 @@ export function bookTrip(bookings: Bookings, trip: { traveller: string; card: st
       bookings.add(`${name} of ${trip.traveller}`)
       return { confirmation: `${name}-${trip.traveller}` }
     },
-    // Undoing what was never done is no mistake: a step that failed halfway is undone too.
+    // Undoing a booking that was never made is not an error, because a step that failed halfway is undone
+    // too.
     compensate: async () => {
       bookings.delete(`${name} of ${trip.traveller}`)
     },

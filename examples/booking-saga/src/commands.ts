@@ -2,8 +2,9 @@ import { type CommandHandlers, CommandReturned, type SagaClient } from '@switchy
 import type { Outcome, Saga } from './orchestrator.js'
 
 /**
- * Does what operators ask of the sagas of this process; what they ask of others is for the process that has them. A whole orchestrator keeps its sagas in a database, with the id of each
- * command that it has obeyed beside them, so that it knows them after a crash.
+ * Executes commands of operators for the sagas of this process, and returns commands for other sagas to the
+ * process that has them. A complete orchestrator stores its sagas in a database, with the ids of the executed
+ * commands, so that it knows them after a crash.
  */
 export function obeyCommands(reporter: SagaClient, sagas: ReadonlyMap<string, Saga>): () => Promise<void> {
   const find = (sagaId: string): Saga => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { CommandRefused, type SagaClient } from '@switchyard/saga-client'
 
-/** One thing a saga does, and how to undo it. */
+/** One action of a saga, and its compensation. */
 export interface Step {
   name: string
   parameter: unknown
@@ -11,7 +11,7 @@ export interface Step {
 
 export type Outcome = 'succeeded' | 'compensated' | 'stuck'
 
-/** A step that was begun. */
+/** A step that has begun. */
 interface Begun {
   step: Step
   activityId: string
@@ -19,12 +19,12 @@ interface Begun {
 }
 
 /**
- * Runs the steps of a saga in their order; when one fails, undoes it and those before it, the last first. Each thing
- * that happens is reported, but the saga never waits for the reporter and never fails because of it.
+ * A saga, which runs its steps in order. When a step fails, that step and the earlier ones are undone, the
+ * last first. The saga reports every event, but never waits for the reporter and never fails because of it.
  */
 export class Saga {
   readonly id: string
-  /** Why it did not succeed. */
+  /** The reason of the failure. */
   because: unknown
   readonly #reporter: SagaClient
   readonly #steps: readonly Step[]
@@ -44,13 +44,21 @@ export class Saga {
     return this.#running
   }
 
-  /** Tries again to undo a step, and goes on. @throws CommandRefused when it does not stand still there */
+  /**
+   * Tries again to undo a step, and continues.
+   *
+   * @throws CommandRefused when the saga is not stuck at that step
+   */
   async retry(activityId: string): Promise<Outcome> {
     this.#requireStuckAt(activityId)
     return this.#undo()
   }
 
-  /** Goes on as if a step had been undone. @throws CommandRefused when it does not stand still there */
+  /**
+   * Continues as if a step had been undone.
+   *
+   * @throws CommandRefused when the saga is not stuck at that step
+   */
   async skip(activityId: string): Promise<Outcome> {
     const begun = this.#requireStuckAt(activityId)
     begun.isUndone = true
@@ -58,7 +66,11 @@ export class Saga {
     return this.#undo()
   }
 
-  /** Undoes what was done, and begins no further step. @throws CommandRefused when it is undone already */
+  /**
+   * Undoes the finished steps, and begins no further step.
+   *
+   * @throws CommandRefused when the saga is already undone
+   */
   async compensate(): Promise<Outcome> {
     if (this.#outcome === 'compensated') throw new CommandRefused('the trip is compensated')
     if (this.#outcome !== null) return this.#undo()
@@ -67,7 +79,11 @@ export class Saga {
     return this.#running ?? this.run()
   }
 
-  /** The same for a trip that has not come to its end. @throws CommandRefused when it has */
+  /**
+   * Undoes a trip that has not ended.
+   *
+   * @throws CommandRefused when it has ended
+   */
   async cancel(): Promise<Outcome> {
     if (this.#outcome === 'succeeded') throw new CommandRefused('the trip is booked: compensate it')
     return this.compensate()
@@ -104,7 +120,7 @@ export class Saga {
     }
   }
 
-  /** Undoes what was begun; what cannot be undone is for people to look at. */
+  /** Undoes the steps that have begun. A step that cannot be undone is left to people. */
   async #undo(): Promise<Outcome> {
     for (const begun of this.#begun.toReversed()) {
       if (begun.isUndone) continue

@@ -1,12 +1,16 @@
-/** The API of an installation, called with a token as any program would. */
+/** The API of an installation, called with a token. */
 export interface Api {
-  /** What the API answers; null: there is nothing at the address. */
+  /** Returns the answer of the API; null: there is nothing at the address. */
   find<Answer>(path: string): Promise<Answer | null>
   get<Answer>(path: string): Promise<Answer>
   send<Answer>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Answer>
 }
 
-/** @param url of the installation */
+/**
+ * Creates the client.
+ *
+ * @param url of the installation
+ */
 export function createApi(url: string, token: string): Api {
   const ask = (method: string, path: string, body?: object) =>
     fetch(`${url}/api/v4${path}`, {

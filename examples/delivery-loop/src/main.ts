@@ -7,7 +7,10 @@ import { reportSagas } from './traffic.js'
 
 const { SWITCHYARD_URL, SWITCHYARD_TOKEN, SAGA_ADDRESS, SAGA_TOKEN, SECONDS_BEFORE } = process.env
 const url = (SWITCHYARD_URL || 'http://127.0.0.1:8080').replace(/\/$/, '')
-/** A comparison needs 20 sagas after a deployment, and enough before it that chance is no explanation. */
+/**
+ * Time between two sagas. A comparison needs 20 sagas after a deployment, and enough before it to exclude
+ * chance.
+ */
 const everyMs = 1000
 const secondsBefore = Number(SECONDS_BEFORE || 60)
 const rolloutMs = 5000
@@ -18,7 +21,7 @@ const pollMs = 2000
 const print = (text: string) => process.stdout.write(`${text}\n`)
 const say = (text: string) => print(`${new Date().toTimeString().slice(0, 8)} ${text}`)
 
-/** Removes the project of an earlier run; its sagas go with those of their age. */
+/** Removes the project of an earlier run. Its sagas are removed later by retention. */
 async function remove(api: Api): Promise<void> {
   const project = await findProject(api)
   if (project) await api.send('DELETE', `/projects/${project.id}`)
@@ -56,7 +59,9 @@ function tell({ services, rule_runs }: Impact, name: string): void {
   }
 }
 
-/** Plays the story while both services report sagas, one of which begins to fail with the second deployment. */
+/**
+ * Runs the example while both services report sagas. One of them begins to fail with the second deployment.
+ */
 async function play(api: Api, shop: Shop, traffic: Traffic, signal: AbortSignal): Promise<void> {
   say(`${shop.checkout} and ${shop.mail} report a saga a second each, and all succeed.`)
   await wait(secondsBefore * 1000, undefined, { signal })

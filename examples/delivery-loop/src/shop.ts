@@ -2,18 +2,18 @@ import type { Api } from './api.js'
 
 const name = 'example-delivery-loop'
 
-/** What the story is about. All of its names begin with `example`. */
+/** The project and services of the example. All names begin with `example`. */
 export interface Shop {
-  /** As part of an address of the API. */
+  /** The project as part of an address of the API. */
   project: string
   path: string
   /** The service that the second deployment breaks. */
   checkout: string
-  /** The service that stays as it is. */
+  /** The service that does not change. */
   mail: string
   /** The error of sagas that fail. */
   problem: string
-  /** Commits, the first and the second one. */
+  /** The first and the second commit. */
   commits: [string, string]
   ruleId: number
 }
@@ -23,13 +23,13 @@ interface Project {
   path_with_namespace: string
 }
 
-/** The project of an earlier run; null: there is none. */
+/** Finds the project of an earlier run; null: there is none. */
 export async function findProject(api: Api): Promise<Project | null> {
   const { username } = await api.get<{ username: string }>('/user')
   return api.find<Project>(`/projects/${encodeURIComponent(`${username}/${name}`)}`)
 }
 
-/** A project with two commits, and a rule that only notes what it would do. */
+/** Creates a project with two commits, and a rule that only records what it would do. */
 export async function openShop(api: Api): Promise<Shop> {
   const { id, path_with_namespace: path } = await api.send<Project>('POST', '/projects', {
     name,
@@ -47,13 +47,16 @@ export async function openShop(api: Api): Promise<Shop> {
     banner_message:
       '**{{environment}}** is frozen: {{services}} became worse. [Deployment {{deployment}}]({{url}})',
   })
-  // A service of an earlier run would have that one's failures in the hour before the deployment.
+  // A service of an earlier run would have failures of that run in the hour before the deployment.
   const [checkout, mail] = [`example-checkout-${id}`, `example-mail-${id}`]
   const problem = `example: the payment provider knows no charge in one call from shop ${lettersOf(id)}`
   return { project, path, checkout, mail, problem, commits, ruleId: rule.id }
 }
 
-/** Failures are the same whatever numbers they name, and one of an earlier run would not be new. */
+/**
+ * Returns an id in letters. Errors that differ only in numbers are the same failure, so the failure of an
+ * earlier run would not be new.
+ */
 const lettersOf = (id: number) => String(id).replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))
 
 async function commit(api: Api, project: string, action: string, message: string, content: string) {
@@ -70,7 +73,7 @@ export interface Deployment {
   iid: number
 }
 
-/** Notes a deployment as CI does: that it runs, and how it ends. */
+/** Reports a deployment as CI does: its start and its end. */
 export async function deploy(
   api: Api,
   { project }: Shop,
@@ -90,7 +93,7 @@ interface Finding {
 
 export interface Impact {
   state: 'pending' | 'found' | 'none' | 'dismissed' | 'not_compared'
-  /** Null: not compared yet. */
+  /** Null: the deployment is not compared yet. */
   after: unknown
   services: { service_name: string; findings: Finding[] }[]
   rule_runs: {
@@ -98,12 +101,12 @@ export interface Impact {
     dry_run: boolean
     environment: string
     freeze: boolean
-    /** Null: it shows none. */
+    /** Null: there is no banner. */
     banner_message: string | null
     webhook: boolean
   }[]
 }
 
-/** What became worse with a deployment. */
+/** Reads what became worse with a deployment. */
 export const readImpact = (api: Api, { project }: Shop, { id }: Deployment): Promise<Impact> =>
   api.get(`${project}/deployments/${id}/impact`)

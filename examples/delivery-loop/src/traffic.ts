@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SagaClient } from '@switchyard/saga-client'
 
-/** The steps of one order. No step does anything; the reports about them are real. */
+/** The steps of one order. They do nothing, but the reports about them are real. */
 const steps = ['reserve', 'charge', 'ship']
 const stepMs = 100
 
-/** Reports a saga, whose second step fails when `error` is given: then what was done is undone. */
+/** Reports a saga. With `error`, its second step fails, and the finished steps are undone. */
 export async function reportSaga(reporter: SagaClient, error?: Error): Promise<void> {
   const sagaId = `example-${randomUUID()}`
   const begun: string[] = []
@@ -28,9 +28,9 @@ export async function reportSaga(reporter: SagaClient, error?: Error): Promise<v
 }
 
 /**
- * Reports sagas until the signal aborts, one every `everyMs`.
+ * Reports sagas until the signal aborts, one in each `everyMs`.
  *
- * @param problemOf called for each saga: why it fails; undefined: it succeeds
+ * @param problemOf returns the error of each saga; undefined: it succeeds
  */
 export async function reportSagas(
   reporter: SagaClient,

@@ -9,7 +9,7 @@ const bundleService = fileURLToPath(new URL('../bundle-service.mjs', import.meta
 
 const manifest = '{"type":"module","bundle":{"programs":{"main":"src/main.ts"},"keepNames":true}}'
 
-/** What the bundle of these sources prints; `src/main.ts` is where it begins. */
+/** Returns the output of the bundle of these sources; `src/main.ts` is its entry. */
 async function runBundled(files: Record<string, string>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bundler-'))
   try {
@@ -24,7 +24,7 @@ async function runBundled(files: Record<string, string>): Promise<string> {
   }
 }
 
-it('keeps the names of classes that clash, when told to: errors are told apart by them', async () => {
+it('keeps the names of clashing classes when configured, because errors are distinguished by them', async () => {
   const module =
     'export class Clash extends Error { constructor() { super(); this.name = this.constructor.name } }'
   const printed = await runBundled({
@@ -36,7 +36,7 @@ it('keeps the names of classes that clash, when told to: errors are told apart b
   expect(printed).toBe('Clash Clash')
 })
 
-it('gives CommonJS packages that are loaded late the names that Node gives them', async () => {
+it('gives CommonJS packages that are loaded late the names of Node', async () => {
   const printed = await runBundled({
     'node_modules/tool/package.json': '{"name":"tool","main":"index.js"}',
     'node_modules/tool/index.js': 'exports.Tool = class { name() { return "tool" } }; exports["a-b"] = 1',
@@ -48,7 +48,7 @@ it('gives CommonJS packages that are loaded late the names that Node gives them'
   expect(printed).toBe('tool true')
 })
 
-it('bundles what a worker thread starts with, beside the file that names it', async () => {
+it('bundles the entry of a worker thread, beside the file that names it', async () => {
   const printed = await runBundled({
     'src/deep/shared.ts': 'export const greeting = "hello"',
     'src/deep/greet.worker.ts': `import { parentPort } from 'node:worker_threads'
@@ -63,7 +63,7 @@ it('bundles what a worker thread starts with, beside the file that names it', as
   expect(printed).toBe('hello')
 })
 
-it('keeps the last bundle while the sources have an error, and says where it is', async () => {
+it('keeps the previous bundle while the sources have an error, and reports its location', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bundler-'))
   const bundle = () => execa('node', [bundleService], { cwd: folder, reject: false })
   const run = async () => (await execa('node', ['dist/bundle/main.js'], { cwd: folder })).stdout
@@ -83,7 +83,7 @@ it('keeps the last bundle while the sources have an error, and says where it is'
   }
 })
 
-it('errors name the lines of sources in own code, and the bundle in the code of libraries, whose maps would take memory', async () => {
+it('errors name lines of sources for own code, and the bundle for libraries, whose maps would take memory', async () => {
   const printed = await runBundled({
     'node_modules/tool/package.json': '{"name":"tool","main":"index.js"}',
     'node_modules/tool/index.js': 'exports.call = function called(work) {\n  return work()\n}',

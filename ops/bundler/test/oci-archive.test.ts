@@ -11,7 +11,7 @@ const module = fileURLToPath(new URL('../oci-archive.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-oci-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** An image of one layer, whose files are added by these statements. */
+/** Creates an image of one layer, whose files these statements add. */
 const makeArchive = (name: string, statements: string[], architecture = 'arm64') => {
   const program = `import { writeFileSync } from 'node:fs'
     import { Layer, makeOciArchive } from ${JSON.stringify(module)}
@@ -29,7 +29,7 @@ const files = [
   "layer.add('data', { type: 'directory', mode: 0o700, uid: 1000 })",
 ]
 
-it('is the same for the same files, whatever their order, and says what it holds', async () => {
+it('is equal for the same files in any order, and describes its content', async () => {
   for (const [name, statements] of Object.entries({ one: files, two: files.toReversed() }))
     expect(await makeArchive(name, statements)).toMatchObject({ stderr: '', exitCode: 0 })
   expect(readFileSync(join(folder, 'one')).equals(readFileSync(join(folder, 'two')))).toBe(true)

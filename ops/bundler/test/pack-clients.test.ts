@@ -71,7 +71,7 @@ const tar = async (...args: string[]) =>
   (await execa('tar', ['-f', join(folder, 'one/tool.tgz'), ...args])).stdout
 const contentOf = (path: string) => tar('-xzO', `package/${path}`)
 
-it('packs what an entry needs and nothing else, with modules of other packages of the workspace', async () => {
+it('packs the modules of an entry and nothing else, including those of other packages of the workspace', async () => {
   expect((await tar('-tz')).split('\n')).toEqual(
     [
       'package.json',
@@ -93,7 +93,7 @@ it('packs what an entry needs and nothing else, with modules of other packages o
   expect(await contentOf('dist/deep/use.d.ts')).toBe('export declare const use: () => string;')
 })
 
-it('names the libraries that the modules import, from their installed version up, and no package of the workspace', async () => {
+it('declares the imported libraries, from their installed version up, and no package of the workspace', async () => {
   expect(JSON.parse(await contentOf('package.json'))).toEqual({
     name: '@switchyard/tool',
     version: '1.2.3',
@@ -107,13 +107,13 @@ it('names the libraries that the modules import, from their installed version up
   })
 })
 
-it('makes the same bytes again', async () => {
+it('results in the same bytes again', async () => {
   await pack('two')
   for (const file of ['tool.tgz', 'index.json'])
     expect(readFileSync(join(folder, 'two', file))).toEqual(readFileSync(join(folder, 'one', file)))
 })
 
-it('refuses a client whose exports do not name their types, which one file alone cannot tell', async () => {
+it('refuses a client whose exports do not declare their types, which one file alone does not show', async () => {
   const source = join(folder, 'tool/src/deep/use.ts')
   writeFileSync(source, files['tool/src/deep/use.ts'].replace('(): string =>', '() =>'))
   const { stderr } = await execa('node', [packClients, join(folder, 'bad')], {
@@ -124,7 +124,7 @@ it('refuses a client whose exports do not name their types, which one file alone
   expect(stderr).toContain('tool/src/deep/use.ts(4,20): error TS9007')
 })
 
-it('refuses a client that uses a library on which it does not depend', async () => {
+it('refuses a client that uses a library without depending on it', async () => {
   const manifest = join(folder, 'tool/package.json')
   writeFileSync(manifest, files['tool/package.json'].replace('"library":"catalog:"', '"other":"catalog:"'))
   const { stderr } = await execa('node', [packClients, join(folder, 'bad')], {

@@ -8,7 +8,8 @@ import { expect, it } from 'vitest'
 const shipBundle = fileURLToPath(new URL('../ship-bundle.mjs', import.meta.url))
 
 /**
- * Names and licences of the packages that are shipped with a service which uses piscina, or why nothing is.
+ * Returns names and licences of the packages that ship with a service which uses piscina, or the reason why
+ * none do.
  */
 async function shipWith(manifest: object) {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-ship-'))
@@ -36,12 +37,12 @@ async function shipWith(manifest: object) {
   }
 }
 
-it('ships what a package outside the bundle depends on, and no optional package that is not installed', async () => {
+it('ships the dependencies of a package outside the bundle, without optional packages that are not installed', async () => {
   const manifest = { dependencies: { installed: '1.0.0' }, optionalDependencies: { absent: '1.0.0' } }
   expect(await shipWith(manifest)).toEqual([['installed'], ['piscina']])
 })
 
-it('ships nothing when a package is not installed that another cannot do without', async () => {
+it('ships nothing when a required dependency is not installed', async () => {
   expect(await shipWith({ dependencies: { absent: '1.0.0' } })).toMatch(
     /depends on absent, which is not installed/,
   )
@@ -51,6 +52,6 @@ it.each([
   { license: 'MIT' },
   { license: { type: 'MIT', url: 'https://example.com' } },
   { licenses: [{ type: 'MIT', url: 'https://example.com' }] },
-])('lists the licence of a package, in whichever way it is written: %j', async (manifest) => {
+])('lists the licence of a package in any of its forms: %j', async (manifest) => {
   expect(await shipWith(manifest)).toEqual([['piscina', 'MIT']])
 })

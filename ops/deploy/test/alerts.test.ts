@@ -18,7 +18,7 @@ const backupOfKubernetes = {
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-alerts-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A test of promtool: after three hours of these series, exactly these alerts fire. */
+/** Creates a test of promtool: after three hours of these series, exactly these alerts fire. */
 function caseOf(name: string, changes: Record<string, string | null>, firing: string[]) {
   const series = Object.entries({ ...healthy, ...changes })
   return {
@@ -45,12 +45,12 @@ const runbookOf = ({ annotations }: Rule) =>
     annotations?.runbook_url ?? '',
   )
 
-/** The queues of other programs are one step less severe, so that they wake nobody. */
+/** Alerts about the queues of other programs are one step less severe, so that they page nobody. */
 const severity =
   /^(critical|warning|info|\{\{ if eq \$labels\.source "switchyard" \}\}(critical\{\{ else \}\}warning|warning\{\{ else \}\}info)\{\{ end \}\})$/
 
 it.each(alerts)(
-  '$alert says what it is about, and names the section of a runbook that says what to do',
+  '$alert describes its subject, and names the section of a runbook with instructions',
   (rule) => {
     expect(rule.labels).toEqual({ severity: expect.stringMatching(severity) })
     expect(rule.annotations).toMatchObject({ summary: expect.any(String), description: expect.any(String) })
@@ -62,7 +62,7 @@ it.each(alerts)(
   },
 )
 
-it('the runbooks have no section without an alert, and their links lead somewhere', () => {
+it('the runbooks have no section without an alert, and no broken links', () => {
   const folder = join(repository, 'docs/runbooks')
   const pages = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
   const sections = pages.flatMap(({ text }) => [...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title))
@@ -85,11 +85,11 @@ const anchorsOf = (text: string) =>
   )
 
 describe.runIf(promtool)('the alerts', () => {
-  it('are rules that Prometheus reads', async () => {
+  it('are rules that Prometheus accepts', async () => {
     await execa(promtool, ['check', 'rules', ...ruleFiles])
   })
 
-  it('wake nobody for the queues of other programs, and have the address of their runbook', async () => {
+  it('page nobody for the queues of other programs, and have the address of their runbook', async () => {
     const of = (source: string) => ({ series: `jobqueue_source_up{source="${source}"}`, values: '0+0x10' })
     const rule = alerts.find(({ alert }) => alert === 'JobQueueSourceAway')
     const expected = (source: string, severity: string) => ({
@@ -118,7 +118,7 @@ describe.runIf(promtool)('the alerts', () => {
     expect(exitCode, all).toBe(0)
   })
 
-  it('warn before writes are refused, however small the disk of the repositories is and however fast it fills', async () => {
+  it('warn before writes are refused, on any size and speed of the disk of the repositories', async () => {
     const gibibyte = 2 ** 30
     const emptyMinutes = 60
     const tests = [5, 30, 4096].flatMap((gibibytes) =>
@@ -155,7 +155,7 @@ describe.runIf(promtool)('the alerts', () => {
     expect(exitCode, all).toBe(0)
   })
 
-  it('fire each on its own trouble and not on an installation in good order', async () => {
+  it('fire each on its own problem and not on a healthy installation', async () => {
     const tests = [
       caseOf('in good order', {}, []),
       ...Object.entries(troubles).map(([alert, { input, also = [] }]) =>

@@ -8,8 +8,8 @@ import { dashboards } from './support/dashboards.js'
 import { metricOf, selectorsOf } from './support/selectors.js'
 
 /**
- * Exist once there was a request, an event or a delivery to count; the rules ask for a share of what there
- * is.
+ * Metrics that exist after the first request, event or delivery, because the rules use them only for shares
+ * of traffic.
  */
 const sharesOfTraffic = [
   'grpc_server_handled_total',
@@ -22,7 +22,7 @@ const sharesOfTraffic = [
 
 const expressions = rules.map(({ expr }) => expr).join('\n')
 const counters = [...new Set(expressions.match(/\b\w+_total\b/g))].sort()
-/** Counters of which a single increase is of interest, with the labels that the rule names. */
+/** Counters for which a single increase matters, with the labels that the rule names. */
 const increases = [...expressions.matchAll(/increase\((\w+_total)(?:\{([^}]*)\})?\[[^\]]*\]\)/g)]
   .map(([, name = '', labels = '']) => ({ name, labels }))
   .filter(({ name }) => !sharesOfTraffic.includes(name))
@@ -45,12 +45,12 @@ afterAll(async () => {
   for (const service of closing) await service.close()
 })
 
-it('every counter that a rule names is in the figures of a fresh process', () => {
+it('a new process has every counter that a rule names', () => {
   const known = new Set([...shown.matchAll(/^# TYPE (\w+) counter$/gm)].map(([, name]) => name))
   expect(counters.filter((name) => !known.has(name) && !name.startsWith('jobqueue_queue_'))).toEqual([])
 })
 
-it('every figure of Switchyard is on a dashboard or watched by a rule', () => {
+it('every metric of Switchyard is on a dashboard or watched by a rule', () => {
   const panels = dashboards.flatMap(([, { panels }]) => panels.flatMap(({ targets }) => targets))
   const used = new Set(
     [...panels, ...rules]
@@ -58,13 +58,13 @@ it('every figure of Switchyard is on a dashboard or watched by a rule', () => {
       .map((selector) => metricOf(selector).replace(/_(bucket|sum|count)$/, '')),
   )
   const names = [...shown.matchAll(/^# TYPE (\w+) \w+$/gm)].map(([, name = '']) => name)
-  // What Node and its library count, and a sum under its former name.
+  // Metrics of Node and its library are excluded, and a sum under its former name.
   const ours = names.filter((name) => !/^(nodejs|process)_|^pole_sagas_server_failed_sagas$/.test(name))
   expect(ours).toContain('delivery_lead_time_seconds')
   expect(ours.filter((name) => !used.has(name))).toEqual([])
 })
 
-it('every counter whose first increase fires an alert is 0 before it, with the labels of the rule', () => {
+it('every counter whose first increase fires an alert starts at 0, with the labels of the rule', () => {
   expect(increases.map(({ name }) => name).sort()).toEqual(
     counters.filter((name) => !sharesOfTraffic.includes(name)),
   )
@@ -74,13 +74,13 @@ it('every counter whose first increase fires an alert is 0 before it, with the l
   }
 })
 
-it('no query waits for a connection while a service rests, also not those of its readiness', () => {
+it('no query waits for a connection while a service is idle, including those of its readiness', () => {
   const waiting = shown.split('\n').filter((line) => line.startsWith('database_pool_waiting{'))
   expect(waiting.length).toBeGreaterThanOrEqual(4)
   for (const line of waiting) expect(line).toMatch(/ 0$/)
 })
 
-it('the figures of a disk that the rules compare exist, with the same labels', () => {
+it('the disk metrics that the rules compare exist, with the same labels', () => {
   const names = [...new Set(expressions.match(/\bgit_api_storage_\w+/g))].sort()
   const labels = names.map((name) => new RegExp(`^${name}(\\{.*\\}) \\d`, 'm').exec(shown)?.[1])
   expect(names).toHaveLength(3)

@@ -5,7 +5,7 @@ import { type Area, dashboards } from './support/dashboards.js'
 const areUnique = (values: unknown[]) => new Set(values).size === values.length
 const overlap = (a: Area, b: Area) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
 
-it('every service has a dashboard, the console that of all', () => {
+it('every service has a dashboard, and the console is on the overview', () => {
   const names = dashboards.map(([name]) => name)
   const expected = serviceNames.map((name) => (name === 'console' ? 'overview.json' : `${name}.json`))
   expect(names).toEqual(expect.arrayContaining(expected))

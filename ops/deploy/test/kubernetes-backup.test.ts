@@ -22,7 +22,7 @@ describe.runIf(kubectl).each(overlays)('the component backup in the overlay %s',
     .template
   const container = pod?.spec.containers[0] as (Container & { args: string[] }) | undefined
 
-  it('fits the schemas of the Kubernetes API and names no field that it does not know', async () => {
+  it('fits the schemas of the Kubernetes API and has no unknown field', async () => {
     expect(own.map(({ kind, metadata }) => [kind, metadata.namespace])).toEqual([
       ['PersistentVolumeClaim', 'switchyard'],
       ['CronJob', 'switchyard'],
@@ -53,7 +53,7 @@ describe.runIf(kubectl).each(overlays)('the component backup in the overlay %s',
     })
   })
 
-  it('backs up the repositories of git-api and the database, which it may reach', () => {
+  it('backs up the repositories of git-api and the database, with access to both', () => {
     expect(container).toMatchObject({
       env: [{ name: 'DATABASE_URL_FILE', value: '/run/secrets/switchyard/database_url' }],
       volumeMounts: expect.arrayContaining([{ name: 'repositories', mountPath: '/var/lib/switchyard' }]),

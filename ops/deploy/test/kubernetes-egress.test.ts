@@ -16,7 +16,8 @@ type Policy = Manifest<{
 }>
 
 /**
- * The components that let some services reach something outside: their policy, and the ports that it allows.
+ * The components that allow some services to connect to the outside: their policy, and the ports that it
+ * allows.
  */
 const components = [
   { component: 'identity-issuers', name: 'keys-of-issuers-are-read', ports: [443] },
@@ -29,7 +30,7 @@ describe.runIf(kubectl).each(cases)('the component $component in the overlay $ov
   const manifests = kubectl ? renderWithComponent(kubectl, given.overlay, given.component) : []
   const policy = manifests.find(({ metadata }) => metadata.name === given.name) as Policy | undefined
 
-  it('lets services that there are reach these ports over TCP, and nothing in', async () => {
+  it('allows existing services to connect to these ports over TCP, and no incoming connection', async () => {
     expect(policy?.metadata.namespace).toBe('switchyard')
     expect(await schemaErrors(policy ? [policy] : [])).toEqual([])
     expect(unknownFields(policy ? [policy] : [])).toEqual([])

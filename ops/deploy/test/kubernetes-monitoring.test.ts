@@ -29,7 +29,7 @@ describe.runIf(kubectl).each(overlays)('the component monitoring in the overlay 
   const containerOf = ({ spec }: Workload) =>
     spec.template.spec.containers[0] as Container & { args?: string[] }
 
-  it('fits the schemas of the Kubernetes API and of the operator, and names no field that they do not know', async () => {
+  it('fits the schemas of the Kubernetes API and of the operator, and has no unknown field', async () => {
     const own = manifests.filter(
       ({ apiVersion, metadata }) =>
         apiVersion.startsWith('monitoring.coreos.com/') ||
@@ -51,7 +51,7 @@ describe.runIf(kubectl).each(overlays)('the component monitoring in the overlay 
     expect(unknownFields(own)).toEqual([])
   })
 
-  it('has the exporters of Compose but that of disks, with the same image and arguments', () => {
+  it('has the exporters of Compose except that of disks, with the same image and arguments', () => {
     const names = Object.keys(compose.services).filter((name) => name.endsWith('-exporter'))
     expect(exporters.map(({ metadata }) => metadata.name).sort()).toEqual(
       names.filter((name) => name !== 'node-exporter').sort(),
@@ -82,7 +82,7 @@ describe.runIf(kubectl).each(overlays)('the component monitoring in the overlay 
     },
   )
 
-  it('has every service and every exporter scraped, at a port that its pods have', () => {
+  it('scrapes every service and every exporter, at a port that its pods have', () => {
     const scraped = ofKind<PodMonitor>('PodMonitor').flatMap(({ spec }) => {
       const [endpoint] = spec.podMetricsEndpoints
       const selected = deployments.filter((each) =>

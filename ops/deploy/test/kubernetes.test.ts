@@ -60,7 +60,7 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
   const manifests = kubectl ? render(kubectl, overlay) : []
   const workloads = manifests.filter(isWorkload)
 
-  it('fits the schemas of the Kubernetes API and names no field that it does not know', async () => {
+  it('fits the schemas of the Kubernetes API and has no unknown field', async () => {
     expect(await schemaErrors(manifests)).toEqual([])
     expect(unknownFields(manifests)).toEqual([])
   })
@@ -102,7 +102,7 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
   )
 
   it.each([...serviceNames, 'migrate'])(
-    'gives %s an environment it starts with, and nothing it does not read',
+    'gives %s an environment with which it starts, and no variable that it does not read',
     async (name) => {
       const workload = find<Workload>(manifests, name === 'migrate' ? 'Job' : 'Deployment', name)
       const schema: ConfigSchema = name === 'migrate' ? migrationSchema : await configSchemaOf(name)
@@ -121,7 +121,7 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
   )
 
   it.each([...serviceNames, 'migrate'])(
-    'reaches every variable of %s: in the ConfigMap of settings, or a secret in a file',
+    'can set every variable of %s: in the ConfigMap of settings, or as a secret in a file',
     async (name) => {
       const workload = find<Workload>(manifests, name === 'migrate' ? 'Job' : 'Deployment', name)
       const schema: ConfigSchema = name === 'migrate' ? migrationSchema : await configSchemaOf(name)
@@ -136,12 +136,12 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
     },
   )
 
-  it('has the gateway believe nobody about the address of a client until a patch names proxies', () => {
+  it('has a gateway that trusts nobody about the address of a client until a patch names proxies', () => {
     const gateway = find<Workload>(manifests, 'Deployment', 'gateway')?.spec.template.spec.containers[0]
     expect(gateway?.env).toEqual([{ name: 'TRUSTED_PROXIES', value: '' }])
   })
 
-  it('starts services with a database when the migration has ended, which each waits for as itself', () => {
+  it('starts a service with a database after the migration, which the service waits for with its own role', () => {
     const waiting = workloads.filter(({ spec }) => spec.template.spec.initContainers)
     expect(waiting.map(({ metadata }) => metadata.name).sort()).toEqual(
       serviceNames.filter((name) => name !== 'console').toSorted(),
@@ -158,7 +158,7 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
     }
   })
 
-  it('probes paths that are served, on ports that are there', async () => {
+  it('probes paths that are served, on ports that exist', async () => {
     const served = await servedPaths()
     for (const workload of workloads.filter(({ kind }) => kind === 'Deployment')) {
       const [container] = workload.spec.template.spec.containers
@@ -172,7 +172,7 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
     }
   })
 
-  it('leads each Service to a port of its pods, and each budget and autoscaler to a Deployment', () => {
+  it('connects each Service to a port of its pods, and each budget and autoscaler to a Deployment', () => {
     const services = manifests.filter(({ kind }) => kind === 'Service') as Manifest<{
       selector: Record<string, string>
       ports: { targetPort: string; port: number }[]
@@ -198,12 +198,12 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
     ).toEqual([...serviceNames, 'gateway'].sort())
     for (const { spec } of autoscalersOf(manifests)) {
       const scaled = find<Workload>(manifests, 'Deployment', spec.scaleTargetRef.name)
-      // An autoscaler and a number of replicas would fight for the number of pods.
+      // An autoscaler and a fixed number of replicas would conflict.
       expect(scaled?.spec).not.toHaveProperty('replicas')
     }
   })
 
-  it('lets nothing into a pod or out of it but by a rule, and only to ports that pods have', () => {
+  it('allows connections of a pod only by a rule, and only to ports that pods have', () => {
     const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy') as Manifest<{
       podSelector: { matchLabels?: Record<string, string> }
       policyTypes: string[]
@@ -227,7 +227,7 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
 })
 
 describe.runIf(kubectl)('the overlays', () => {
-  it('are for one node, and for pods on several that share the repositories', () => {
+  it('are for one node, and for pods on several nodes that share the repositories', () => {
     const [small, large] = [render(kubectl, 'small'), render(kubectl, 'highly-available')]
     const claimOf = (manifests: Manifest[]) => find(manifests, 'PersistentVolumeClaim', 'repositories')?.spec
     expect(claimOf(small)).toMatchObject({ accessModes: ['ReadWriteOnce'] })
@@ -238,7 +238,7 @@ describe.runIf(kubectl)('the overlays', () => {
     }
   })
 
-  it('for several nodes lets everything that uses Redis ask its Sentinels', () => {
+  it('for several nodes allows every user of Redis to ask its Sentinels', () => {
     const policies = render(kubectl, 'highly-available').filter(
       ({ kind }) => kind === 'NetworkPolicy',
     ) as Manifest<{
@@ -253,7 +253,7 @@ describe.runIf(kubectl)('the overlays', () => {
     ])
   })
 
-  it('scale by figures that services have and the adapter shows', () => {
+  it('scale by metrics that services have and the adapter exposes', () => {
     const { rules } = parse(read('prometheus-adapter.yaml')) as {
       rules: Record<'custom' | 'external', { seriesQuery: string; name: { as: string } }[]>
     }
@@ -271,7 +271,7 @@ describe.runIf(kubectl)('the overlays', () => {
       expect(sources).toContain(`'${seriesQuery.split('{')[0]}'`)
   })
 
-  it('are checked by schemas that notice mistakes', async () => {
+  it('are checked by schemas that detect mistakes', async () => {
     const [worker] = render(kubectl, 'small').filter(
       ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'worker',
     )
@@ -296,7 +296,7 @@ describe('the gateway in Kubernetes', () => {
       expect(data[name], name).toBe(readFileSync(join(repository, 'ops/gateway', name), 'utf8'))
   })
 
-  it('has an upstream for each of those of Compose, at the same port', () => {
+  it('has an upstream for each one of Compose, at the same port', () => {
     const upstreamsOf = (text: string) =>
       [
         ...text.matchAll(
@@ -312,7 +312,7 @@ describe('the gateway in Kubernetes', () => {
 describe.runIf(kubectl)('the images in Kubernetes', () => {
   it('are those of Compose', () => {
     const compose = readCompose({ SECRETS_FOLDER: './secrets' })
-    // A service with a profile runs when it is asked to.
+    // A service with a profile runs only when requested.
     const always = Object.values(compose.services).filter(({ profiles }) => !profiles)
     const nameOf = (image: string) => image.replace(/[:@].*$/, '')
     const images = render(kubectl, 'small')
@@ -334,15 +334,15 @@ type Autoscaler = Manifest<{
 const autoscalersOf = (manifests: Manifest[]) =>
   manifests.filter(({ kind }) => kind === 'HorizontalPodAutoscaler') as Autoscaler[]
 
-/** The variables of a container, those of its ConfigMaps included. */
+/** Returns the variables of a container, including those of its ConfigMaps. */
 function environmentOf({ env = [], envFrom = [] }: Container, manifests: Manifest[]): Record<string, string> {
   const shared = envFrom.map(({ configMapRef }) => find(manifests, 'ConfigMap', configMapRef.name)?.data)
   return Object.assign({}, ...shared, Object.fromEntries(env.map(({ name, value }) => [name, value])))
 }
 
 /**
- * The same, with the paths of secrets where this machine has them: `make-env` makes what the Secret is made
- * of.
+ * Returns these variables with the paths of secrets on this machine, where `make-env` writes the content of
+ * the Secret.
  */
 function withMountedSecrets(environment: Record<string, string>, { spec }: Workload): Record<string, string> {
   const made = join(secretsFolder, 'secrets')

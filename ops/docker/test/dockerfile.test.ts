@@ -25,7 +25,7 @@ describe('Dockerfile', () => {
       expect([...stages.keys()]).toContain(`runtime-${service}`)
   })
 
-  it('starts from an image that is named by its digest, or from a stage above', () => {
+  it('starts from an image with a digest, or from an earlier stage', () => {
     const seen: string[] = []
     for (const from of instructions.filter((item): item is From => item instanceof From)) {
       const image = from.getImage() ?? ''
@@ -43,7 +43,7 @@ describe('Dockerfile', () => {
       .filter((line) => /^[^#]/.test(line))
     const withParents = (path: string) =>
       path.split('/').map((_, end, parts) => parts.slice(0, end + 1).join('/'))
-    /** The last pattern that fits decides. */
+    /** The last matching pattern decides. */
     const isSent = (path: string) =>
       patterns.reduce((sent, pattern) => {
         const fits = withParents(path).some((part) => matchesGlob(part, pattern.replace('!', '')))
@@ -74,14 +74,14 @@ describe('Dockerfile', () => {
     expect(textOf('HEALTHCHECK')).toEqual([expect.stringContaining('/-/liveness'), 'NONE', 'NONE'])
   })
 
-  it('installs Debian packages without extras and leaves no lists behind', () => {
+  it('installs Debian packages without extras and removes the lists', () => {
     for (const run of textOf('RUN').filter((command) => command.includes('apt-get install'))) {
       expect(run).toContain('--no-install-recommends')
       expect(run).toContain('rm -rf /var/lib/apt/lists/*')
     }
   })
 
-  it('only those who run git have it', () => {
+  it('installs git only in images that run it', () => {
     const parents = instructions
       .filter((item): item is From => item instanceof From && item.getImage() === 'runtime-with-git')
       .map((item) => item.getBuildStage())
@@ -103,7 +103,7 @@ describe('Dockerfile', () => {
     expect(textOf('ARG')).toContain(`TURBO_VERSION=${catalog.turbo}`)
   })
 
-  it('downloads nothing once the lockfile is fetched', () => {
+  it('downloads nothing after fetching the lockfile', () => {
     const building = ['built', 'shipped'].flatMap((stage) => stages.get(stage) ?? [])
     const commands = building.filter((item) => item.getKeyword() === 'RUN')
     const pnpm = commands.map((item) => item.getTextContent()).filter((command) => command.includes('pnpm '))
@@ -111,7 +111,7 @@ describe('Dockerfile', () => {
     for (const command of pnpm.slice(1)) expect(command).toMatch(/--offline| exec ship-bundle /)
   })
 
-  it('builds once for all images: what is of one service comes after that', () => {
+  it('builds once for all images, before the stages of single services', () => {
     const pruning = (stages.get('pruned') ?? []).map((item) => item.getTextContent()).join('\n')
     expect(pruning.match(/(?<=@switchyard\/)[\w-]+/g)?.sort()).toEqual(
       [...serviceNames, 'db', 'backup'].sort(),

@@ -20,7 +20,7 @@ describe('the selectors of an expression', () => {
   })
 })
 
-describe('what rules and dashboards ask for', () => {
+describe('the metrics of rules and dashboards', () => {
   const { registry } = createServiceContext('asked', 'silent').metrics
   const sources = execaSync(
     'git',
@@ -40,18 +40,18 @@ describe('what rules and dashboards ask for', () => {
       .filter((name) => !isKnown(name))
 
   it.each(rules.map(({ alert, record, expr }) => [alert ?? record, expr] as const))(
-    'exists: in the rule %s',
+    'exist: in the rule %s',
     (_name, expr) => expect(unknownIn(expr)).toEqual([]),
   )
 
-  it.each(dashboards)('exists: in the dashboard %s', (_name, { panels, templating }) => {
+  it.each(dashboards)('exist: in the dashboard %s', (_name, { panels, templating }) => {
     const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
     expect(expressions.flatMap(unknownIn)).toEqual([])
     const variables = templating.list.map(({ query }) => /^label_values\((\w+),/.exec(query)?.[1])
     expect(variables.filter((name) => name !== undefined && !isKnown(name))).toEqual([])
   })
 
-  it('is noticed when it does not exist', () => {
+  it('are reported when they do not exist', () => {
     expect(unknownIn('rate(http_request_total[5m]) > worker_jobs_in_progress')).toEqual([
       'http_request_total',
     ])
@@ -75,7 +75,7 @@ describe('docker-compose.monitoring.yml', () => {
   const prometheus = parse(readRepositoryFile('ops/deploy/prometheus/prometheus.yml'))
   const targets = (name: string) => parse(readRepositoryFile(`ops/deploy/prometheus/targets/${name}.yml`))
 
-  it('has every exporter that Prometheus reads, and Prometheus reads every service', () => {
+  it('has every exporter that Prometheus reads, and a Prometheus that reads every service', () => {
     const [ofServices] = prometheus.scrape_configs
     expect(ofServices.dns_sd_configs[0].names.toSorted()).toEqual(serviceNames.toSorted())
     const addresses = JSON.stringify(prometheus).match(/[\w-]+-exporter(?=:\d)/g)
@@ -86,12 +86,12 @@ describe('docker-compose.monitoring.yml', () => {
     )
   })
 
-  it('sends alerts nowhere and probes the gateway of Compose, until somebody says otherwise', () => {
+  it('sends alerts nowhere and probes the gateway of Compose, unless configured otherwise', () => {
     expect(targets('alertmanagers')).toEqual([])
     expect(targets('gateways')).toEqual([{ targets: ['http://gateway:8080/-/gateway/liveness'] }])
   })
 
-  it('publishes Prometheus, which asks nobody who they are, on loopback only, and Grafana with a password', () => {
+  it('publishes Prometheus, which has no login, on loopback only, and Grafana with a password', () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports)
     expect(published.map(([name, { ports }]) => [name, ports])).toEqual([
       ['prometheus', ['127.0.0.1:9090:9090']],
@@ -105,7 +105,7 @@ describe('docker-compose.monitoring.yml', () => {
     expect(Object.keys(secrets)).toContain('grafana_password')
   })
 
-  it('gives Grafana the dashboards where it looks for them, and the Prometheus beside it', () => {
+  it('mounts the dashboards where Grafana expects them, and connects it to Prometheus', () => {
     const provisioned = (path: string) => parse(readRepositoryFile(`ops/deploy/grafana/provisioning/${path}`))
     const { path } = provisioned('dashboards/switchyard.yaml').providers[0].options
     expect(services.grafana?.volumes).toContain(`./ops/deploy/grafana:${path}:ro`)

@@ -5,7 +5,7 @@ import { execaSync } from 'execa'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { repository } from './support/build-stages.js'
 
-// Each starts processes, which takes its time on a busy machine.
+// Each test starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 })
 
 let folder: string
@@ -20,7 +20,7 @@ const labelsOf = (revision: string, base: string) => ({
   'org.opencontainers.image.base.name': base,
 })
 
-/** What release.mjs says to an archive of an image with these labels. */
+/** Returns the output of release.mjs for an archive of an image with these labels. */
 function release(labels: Record<string, string>, { sbom = true } = {}): string {
   const work = join(folder, 'image')
   mkdirSync(join(work, 'app'), { recursive: true })
@@ -36,14 +36,14 @@ function release(labels: Record<string, string>, { sbom = true } = {}): string {
   const files = ['manifest.json', 'config.json', 'layer.tar']
   execaSync('tar', ['-cf', join(archives, 'git-api.tar'), '-C', work, ...files])
   const script = join(repository, 'ops/docker/release.mjs')
-  // cosign and its key are not there: nothing must be signed.
+  // cosign and its key are missing, so nothing can be signed.
   const options = { reject: false, env: { PATH: process.env.PATH } } as const
   const { exitCode, stderr } = execaSync('node', [script, archives, 'none', 'https://ci.example'], options)
   expect(exitCode).toBe(1)
   return stderr
 }
 
-it('signs no image of which it cannot say what it is made of, and tells why', () => {
+it('signs no image without a list of its parts, and names the reason', () => {
   expect(release({}, { sbom: false })).toMatch(/^✗ .*git-api.tar has no \/app\/sbom.cdx.json/)
 })
 
@@ -57,7 +57,7 @@ it('signs no image of an unknown commit', () => {
   )
 })
 
-it('signs no image on an image of Node that may become another', () => {
+it('signs no image that is based on a Node image which can change', () => {
   const { stdout: head } = execaSync('git', ['rev-parse', 'HEAD'], { cwd: repository })
   expect(release(labelsOf(head, 'node:24'))).toMatch(/^✗ .*was built on node:24, which has no digest$/)
 })

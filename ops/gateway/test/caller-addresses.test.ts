@@ -19,10 +19,10 @@ afterAll(async () => {
   await services?.stop()
 })
 
-/** A client beside those that flood: the whole network 127.0.0.0/8 is this machine. */
+/** The address of a client beside the flood; the whole network 127.0.0.0/8 is this machine. */
 const other = '127.0.0.3'
 
-/** A token that nobody has, from an address that the client claims to have. */
+/** Returns headers with an unknown token, and with a forged address of the client. */
 const forged = (n: number) => ({
   'private-token': `random-${n}`,
   'x-forwarded-for': `203.0.113.${n}`,
@@ -37,7 +37,7 @@ async function overHttp(localAddress: string, path: string, headers: OutgoingHtt
   return String(response.statusCode)
 }
 
-/** The status of a gRPC call, as its number. */
+/** Returns the status of a gRPC call, as its number. */
 async function overGrpc(localAddress: string, path: string, headers: OutgoingHttpHeaders): Promise<string> {
   const port = Number(gateway.grpcAddress.split(':')[1])
   const createConnection = () => connect({ host: '127.0.0.1', port, localAddress })
@@ -67,7 +67,7 @@ describe.each([
   ['reports over gRPC', '127.0.0.6', overGrpc, '/svc.Sagas.Server.Grpc.Saga/SagaStarted', '16', '8'],
   ['questions over gRPC', '127.0.0.7', overGrpc, '/switchyard.sagas.v1.SagaQuery/GetSaga', '16', '8'],
 ] as const)('%s', (_name, flooding, ask, path, unauthenticated, rateLimited) => {
-  it('counts what a client sends under its own address, whatever address it claims', async () => {
+  it('counts requests of a client under its own address, whatever address it claims', async () => {
     const answers = new Set<string>()
     for (let n = 0; n < 70; n += 1) answers.add(await ask(flooding, path, forged(n)))
     expect([...answers]).toEqual([unauthenticated, rateLimited])

@@ -23,7 +23,7 @@ const file = (name: string) => readFileSync(join(folder, name))
 const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
 const openssl = (...args: string[]) => execaSync('openssl', args, { cwd: folder })
 
-/** An authority `NAME.pem`, and below it the certificate `OWNER-NAME.pem`. */
+/** Creates an authority `NAME.pem`, and below it the certificate `OWNER-NAME.pem`. */
 function makeCertificates(authority: string, owner: string, names: string): void {
   const caKey = `${authority}.key`
   openssl('req', '-x509', ...key, '-subj', `/CN=${authority}`, '-keyout', caKey, '-out', `${authority}.pem`)
@@ -65,7 +65,7 @@ describe.skipIf(!program)('client certificates at the gateway, with the files as
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Asks over HTTPS with the certificate of an owner, or with none. */
+  /** Sends a request over HTTPS with the certificate of an owner, or with none. */
   async function ask(owner?: string, headers: Record<string, string> = {}) {
     const own = owner ? { key: file(`${owner}.key`), cert: file(`${owner}.pem`) } : {}
     const at = {
@@ -80,18 +80,18 @@ describe.skipIf(!program)('client certificates at the gateway, with the files as
     return { status: answer.statusCode, body, subject: body.headers?.['x-client-certificate-subject'] }
   }
 
-  it('lets clients without one in over HTTP, with no subject, whatever they claim', async () => {
+  it('admits clients without a certificate over HTTP, with no subject, whatever they claim', async () => {
     const claim = { 'X-Client-Certificate-Subject': 'CN=root' }
     expect(await ask(undefined, claim)).toMatchObject({ status: 200, subject: undefined })
   })
 
-  it('tells services the subject of a certificate that it has verified, instead of the one that a client claims', async () => {
+  it('sends services the subject of a verified certificate, instead of the one that a client claims', async () => {
     const claim = { 'X-Client-Certificate-Subject': 'CN=root' }
     expect(await ask('orders-ca', claim)).toMatchObject({ status: 200, subject: 'CN=orders,O=Acme' })
     await gateway.logOnceItHas('"client_certificate":"CN=orders,O=Acme"')
   })
 
-  it('refuses a certificate of another authority over HTTP, with a body as every refusal', async () => {
+  it('refuses a certificate of another authority over HTTP, with a body like every refusal', async () => {
     expect(await ask('orders-other')).toMatchObject({
       status: 400,
       body: { error: '400 Bad Request', request_id: expect.any(String) },
@@ -121,7 +121,7 @@ describe.skipIf(!program)('client certificates at the gateway, with the files as
     }
   }
 
-  it('lets orchestrators report over gRPC with a good certificate only', async () => {
+  it('lets orchestrators report over gRPC only with a valid certificate', async () => {
     await report('orders-ca')
     expect(sagas.seen.at(-1)?.get('x-client-certificate-subject')).toEqual(['CN=orders,O=Acme'])
     await expect(report()).rejects.toMatchObject({ code: 16 })

@@ -5,7 +5,7 @@ import { type Gateway, startGateway } from './support/gateway.js'
 let releases: Upstream[]
 let gateway: Gateway
 
-/** An instance of the console that has one file of its own. */
+/** Starts an instance of the console with one file of its own. */
 const startRelease = (name: string) =>
   startUpstream((request, response) => {
     response.statusCode = request.url === `/console/assets/${name}.js` ? 200 : 404
@@ -25,8 +25,8 @@ it.each([
   ['before.js', 200],
   ['after.js', 200],
   ['neither.js', 404],
-])('a page of either release finds its files while both are there: %s', async (file, status) => {
-  // Both instances take their turns.
+])('a page of either release finds its files while both releases run: %s', async (file, status) => {
+  // Both instances answer in turn.
   for (let turn = 0; turn < 4; turn += 1)
     expect((await fetch(`${gateway.url}/console/assets/${file}`)).status).toBe(status)
 })

@@ -14,7 +14,7 @@ const owner = isRoot ? 101 : (process.getuid?.() ?? 0)
 let folder: string
 let lineage: string
 
-/** A folder such as certbot makes: links into an archive whose key only its owner reads. */
+/** Creates a folder as certbot does: links into an archive whose key only its owner can read. */
 async function renew(version: number): Promise<void> {
   for (const name of ['fullchain', 'privkey']) {
     const kept = join(folder, 'archive', `${name}${version}.pem`)
@@ -40,7 +40,7 @@ const runHook = (env: Record<string, string>, args: string[] = []) =>
     stdio: 'pipe',
   })
 
-it('a renewal of certbot puts files that the gateway alone can read into its folder, and has it load them', async () => {
+it('a renewal by certbot copies files that only the gateway can read into its folder, and reloads them', async () => {
   const target = join(folder, 'a copy')
   const reloads = join(folder, 'reloads')
   const env = { TLS_FOLDER: target, RENEWED_LINEAGE: lineage, RELOAD: `echo reloaded >> '${reloads}'` }
@@ -74,7 +74,7 @@ it('without a command of its own it asks Docker Compose of the checkout to reloa
   })
 })
 
-it('a folder without a key changes nothing and loads nothing', async () => {
+it('a folder without a key changes nothing and reloads nothing', async () => {
   const target = join(folder, 'target')
   const env = { TLS_FOLDER: target, RELOAD: `touch '${join(folder, 'reloaded')}'` }
   runHook(env, [lineage])
@@ -92,7 +92,7 @@ describe.skipIf(!program)('nginx with the listen files as shipped, as the user o
   const shipped = async (name: string, target: string) =>
     (await readFile(join(gatewayFolder, 'tls', name), 'utf8')).replaceAll('/etc/gateway/tls', target)
 
-  /** A certificate that certbot has got anew. */
+  /** Renews a certificate as certbot does. */
   async function renewFor(name: string, version: number): Promise<void> {
     await renew(version)
     const [chain, key] = ['fullchain', 'privkey'].map((part) =>
@@ -114,8 +114,8 @@ describe.skipIf(!program)('nginx with the listen files as shipped, as the user o
     })
 
   /**
-   * Starts nginx as `owner`: its folder, which follows `-p`, is that user's, and so is what it opens again as
-   * /dev/stdout.
+   * Starts nginx as `owner`. That user owns its folder, which follows `-p`, and the file that nginx opens
+   * again as /dev/stdout.
    */
   async function asOwner(nginx: string): Promise<string> {
     const script = join(folder, 'nginx')
@@ -127,7 +127,7 @@ describe.skipIf(!program)('nginx with the listen files as shipped, as the user o
     return script
   }
 
-  it('serves a new certificate of certbot at both ports once the hook has run', async () => {
+  it('serves a new certificate of certbot at both ports after the hook has run', async () => {
     await chmod(folder, 0o755)
     const target = join(folder, 'certificates')
     const env = { TLS_FOLDER: target, RENEWED_LINEAGE: lineage }

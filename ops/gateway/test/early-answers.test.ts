@@ -18,8 +18,7 @@ afterAll(async () => {
 })
 
 /**
- * Sends 3 MB again and again on connections that it closes, and prints the status of each answer, or what
- * went wrong.
+ * Sends 3 MB repeatedly on connections that it closes, and prints the status of each answer, or the error.
  */
 const urllib = `
 import sys, urllib.request, urllib.error

@@ -10,7 +10,7 @@ import {
 } from './support/operations.js'
 import { startServices } from './support/services.js'
 
-/** Far above what any answer takes: it ends a request that would hang. */
+/** Time after which a request counts as hanging, far longer than any answer takes. */
 const hangMs = 20_000
 
 let services: Awaited<ReturnType<typeof startServices>>
@@ -26,11 +26,11 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => services?.stop())
 
-/** The path with a value for each parameter. */
+/** Returns the path with a value for each parameter. */
 const pathOf = ({ path }: Operation) =>
   path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(valueOfParameter(path, name, values)))
 
-/** A number, a regular expression that does not end, and a pattern. */
+/** Returns a number, a regular expression that does not end, and a pattern. */
 const longQueries = (name: string, length: number) =>
   ['1', '(', '*'].map((character) => `?${name}=${character.repeat(length)}`)
 
@@ -39,10 +39,10 @@ interface Answer {
   text: string
 }
 
-/** Request ids, and the times of answers that show when they were made. */
+/** Parts of answers that differ each time: request ids, and times of the answer. */
 const passing = /"request_id":"[^"]*"|\d{4}-\d\d-\d\dT[\d:.]+Z/g
 
-/** Status and body of an answer; only the status of a stream, which has no end. */
+/** Returns status and body of an answer; only the status of a stream, which has no end. */
 function send({ service, method, ...operation }: Operation, query: string, body?: string) {
   return new Promise<Answer>((resolve, reject) => {
     const headers = {
@@ -70,18 +70,18 @@ const questions = () => operations.filter(({ method }) => method === 'get')
 const parametersOf = ({ parameters }: Operation) =>
   parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
 
-/** The fields of a body. */
+/** Returns the fields of a body. */
 function bodyOf({ requestBody, service }: Operation): Record<string, Schema> {
   const schema = requestBody?.content['application/json']?.schema
   const name = schema?.$ref?.split('/').at(-1) ?? ''
   return documents[service]?.components.schemas[name]?.properties ?? {}
 }
 
-/** Bodies with the long text in one place each, and in all places; other values are ordinary ones. */
+/** Returns bodies with the long text in one field each, and in all fields; other values are ordinary. */
 function bodiesWith(operation: Operation, long: string): object[] {
   const { path } = operation
   const names = Object.keys(bodyOf(operation))
-  // Without a parameter that is wrong, the request would be done.
+  // Without a wrong parameter, the request would be executed.
   if (names.length === 0) return []
   const usual: Record<string, unknown> = { branch: 'main', ref: 'main', tag_name: 'v2', name: path.slice(-5) }
   const filled = Object.fromEntries(names.map((each) => [each, usual[each] ?? 'main']))
@@ -100,10 +100,10 @@ function bodiesWith(operation: Operation, long: string): object[] {
 }
 
 describe('every parameter of a query', () => {
-  it('is as if left out when it is empty', async () => {
+  it('is treated as left out when it is empty', async () => {
     const different: string[] = []
     for (const operation of questions()) {
-      // Figures of job queues change from one answer to the next.
+      // Metrics of job queues change from one answer to the next.
       const seen = ({ status, text }: Answer) =>
         operation.service === 'jobqueue-metrics' ? status : `${status} ${text}`
       const without = seen(await send(operation, ''))
@@ -117,21 +117,24 @@ describe('every parameter of a query', () => {
     expect(different).toEqual([])
   })
 
-  it.each([4_000, 50_000, 100_000])('may have %i characters, and no service fails', async (length) => {
-    const expected = length > 4_096 ? /^4/ : /^[234]/
-    const failed: string[] = []
-    for (const operation of questions()) {
-      const queries = parametersOf(operation).flatMap((name) => longQueries(name, length))
-      const answers = await Promise.all(queries.map((query) => send(operation, query)))
-      for (const [index, { status, text }] of answers.entries()) {
-        if (!expected.test(String(status)))
-          failed.push(`${operation.path}${queries[index]?.slice(0, 30)}: ${status} ${text}`)
+  it.each([4_000, 50_000, 100_000])(
+    'may have %i characters without a failure of a service',
+    async (length) => {
+      const expected = length > 4_096 ? /^4/ : /^[234]/
+      const failed: string[] = []
+      for (const operation of questions()) {
+        const queries = parametersOf(operation).flatMap((name) => longQueries(name, length))
+        const answers = await Promise.all(queries.map((query) => send(operation, query)))
+        for (const [index, { status, text }] of answers.entries()) {
+          if (!expected.test(String(status)))
+            failed.push(`${operation.path}${queries[index]?.slice(0, 30)}: ${status} ${text}`)
+        }
       }
-    }
-    expect(failed).toEqual([])
-  })
+      expect(failed).toEqual([])
+    },
+  )
 
-  it('is repeated in an error with its first 200 characters, and so is every text of a body', async () => {
+  it('appears in an error with its first 200 characters, and so does every text of a body', async () => {
     const long = 'z'.repeat(3_000)
     const repeating: string[] = []
     let refusals = 0
@@ -162,14 +165,14 @@ describe('every parameter of a query', () => {
         ? send(operation, `?${name}=refused`)
         : send(operation, '', JSON.stringify({ [name]: 'refused' })))
       const isNamed = status === 400 && new RegExp(`"error":"[^"]*\\b${name} is `).test(text)
-      // Not every path names a row that exists.
+      // Not every path names an existing row.
       if (!isNamed && status !== 404) wrong.push(`${operation.path} ${name}: ${status} ${text.slice(0, 200)}`)
     }
     expect(wrong).toEqual([])
     expect(named.length).toBeGreaterThan(40)
   })
 
-  it('acts for nobody else', async () => {
+  it('never acts for another user', async () => {
     const [operation] = operations.filter(({ method, path }) => method === 'get' && path === '/user')
     const answer = await send(operation as Operation, '?sudo=somebody')
     expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('sudo is not supported') })
@@ -178,7 +181,7 @@ describe('every parameter of a query', () => {
     expect((await fetch(address, { headers })).status).toBe(400)
   })
 
-  it('is looked at here for every service', () => {
+  it('is tested here for every service', () => {
     const services = new Set(questions().map(({ service }) => service))
     expect(services.size).toBe(4)
     expect(questions().flatMap(parametersOf).length).toBeGreaterThan(150)

@@ -23,7 +23,7 @@ afterAll(async () => {
   await failing?.close()
 })
 
-/** Sends bytes as they are and returns the whole answer. */
+/** Sends bytes unchanged and returns the whole answer. */
 async function sendBytes(bytes: string): Promise<string> {
   const socket = connect(gateway.httpPort, '127.0.0.1')
   await once(socket, 'connect')
@@ -33,7 +33,7 @@ async function sendBytes(bytes: string): Promise<string> {
   return answer
 }
 
-describe('an answer the gateway makes itself is JSON in the documented shape', () => {
+describe('an answer of the gateway itself is JSON in the documented shape', () => {
   it.each([
     '/api/v4/sagas',
     '/api/v4/broadcast_messages',
@@ -47,7 +47,7 @@ describe('an answer the gateway makes itself is JSON in the documented shape', (
     expect(JSON.parse(body)).toEqual({ message: '502 Bad Gateway', request_id: headers['x-request-id'] })
   })
 
-  it('a service that goes away within a request', async () => {
+  it('a service that dies during a request', async () => {
     const { status: code, body } = await rawRequest(gateway.httpPort, '/api/v4/cut')
     expect(code).toBe(502)
     expect(JSON.parse(body)).toMatchObject({ message: '502 Bad Gateway' })
@@ -115,7 +115,7 @@ describe('a gRPC call', () => {
 })
 
 describe('the log', () => {
-  it('says which request failed at which upstream, and never a query', async () => {
+  it('names the failed request and its upstream, and never a query', async () => {
     await rawRequest(gateway.httpPort, '/api/v4/sagas?private_token=hunter2', { method: 'POST' })
     const log = await gateway.logOnceItHas('"status":"502","')
     expect(log).toMatch(

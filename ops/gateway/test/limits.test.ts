@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type Gateway, startGateway } from './support/gateway.js'
 
 let gateway: Gateway
-/** Takes requests and answers none. */
+/** A server that accepts requests and answers none. */
 let silent: Server
 let silentGrpc: Http2Server
 const portOf = (server: Server | Http2Server) => (server.address() as AddressInfo).port
@@ -28,7 +28,7 @@ afterAll(async () => {
   silentGrpc?.close()
 })
 
-/** The first line of the answer that an address gets. */
+/** Returns the first line of the answer to an address. */
 async function statusFor(address: string, path: string): Promise<string | undefined> {
   const socket = connect({ port: gateway.httpPort, host: '127.0.0.1', localAddress: address })
   open.push(socket)
@@ -37,7 +37,7 @@ async function statusFor(address: string, path: string): Promise<string | undefi
   return (await text(socket)).split('\r\n', 1)[0]
 }
 
-it('an address that sends far more requests than a client has is refused with 429, in the shape of the services', async () => {
+it('an address that sends far more requests than a client needs is refused with 429, in the shape of the services', async () => {
   // nginx ends a connection after 1,000 requests.
   const sent = 900
   const ask = async () => {
@@ -48,16 +48,16 @@ it('an address that sends far more requests than a client has is refused with 42
     return await text(asking)
   }
   const flood = Promise.all(Array.from({ length: 6 }, ask))
-  // Served by nobody here, which is no refusal.
+  // No service runs here, so 502 means that nginx has not refused the request.
   expect(await statusFor('127.0.0.2', '/-/console/liveness')).toBe('HTTP/1.1 502 Bad Gateway')
   const answers = (await flood).join('')
   expect(answers).toContain('HTTP/1.1 429 Too Many Requests')
   expect(answers).toContain('{"message":"429 Too Many Requests","request_id":"')
-  // Those within the limit are answered all the same: this path is served by nobody here.
+  // Requests within the limit are answered nevertheless: no service runs behind this path.
   expect(answers.match(/HTTP\/1\.1 (404|502)/g)?.length).toBeGreaterThanOrEqual(2000)
 })
 
-it('an address with more requests under way than a client has is refused with 429, and its neighbour is served', async () => {
+it('an address with more simultaneous requests than a client needs is refused with 429, and its neighbour is served', async () => {
   let under = 0
   silent.on('request', () => {
     under += 1
@@ -74,7 +74,7 @@ it('an address with more requests under way than a client has is refused with 42
   await expect.poll(() => statusFor('127.0.0.3', '/-/console/liveness')).toBe('HTTP/1.1 502 Bad Gateway')
 })
 
-it('an address with more gRPC calls under way than an orchestrator has is refused with 429, and its neighbour is served', async () => {
+it('an address with more simultaneous gRPC calls than an orchestrator needs is refused with 429, and its neighbour is served', async () => {
   let under = 0
   silentGrpc.on('stream', () => {
     under += 1

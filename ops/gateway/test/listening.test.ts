@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => services?.stop())
 
-/** Reports the start of a saga, which is a call of gRPC that needs the service behind the gateway. */
+/** Reports the start of a saga, a gRPC call that needs the service behind the gateway. */
 function reportStart(address: string, channel: ChannelCredentials, sagaId: string): Promise<CommonResponse> {
   const client = new SagaClient(address, channel)
   return new Promise<CommonResponse>((resolve, reject) => {
@@ -76,7 +76,7 @@ describe.skipIf(!program)('the listen files as shipped, with TLS', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Asks over HTTPS, trusting this certificate alone. */
+  /** Sends a request over HTTPS, and trusts only this certificate. */
   const ask = (path: string, method = 'GET', headers: Record<string, string> = {}, body = '') =>
     new Promise<{ status: number | undefined; headers: NodeJS.Dict<string | string[]> }>(
       (resolve, reject) => {
@@ -92,7 +92,7 @@ describe.skipIf(!program)('the listen files as shipped, with TLS', () => {
       },
     )
 
-  it('serve HTTPS, have browsers stay with it, and make cookies for it alone', async () => {
+  it('serve HTTPS, make browsers keep using it, and set cookies for it only', async () => {
     const { status, headers } = await ask('/api/v4/version', 'GET', { 'PRIVATE-TOKEN': services.rootToken })
     expect([status, headers['strict-transport-security']]).toEqual([200, 'max-age=31536000'])
     const signedIn = await ask(
@@ -130,7 +130,7 @@ describe.skipIf(!program)('the listen files as shipped, with TLS', () => {
     expect((await rawRequest(gateway.httpPort, '/api/v4/version')).status).toBe(400)
   })
 
-  it('serve gRPC over TLS to those who trust the certificate', async () => {
+  it('serve gRPC over TLS to clients that trust the certificate', async () => {
     const trusting = credentials.createSsl(certificate)
     const address = gateway.grpcAddress.replace('127.0.0.1', 'localhost')
     expect(await reportStart(address, trusting, 'tls-1')).toMatchObject({ isSuccess: true })

@@ -12,7 +12,7 @@ describe('nginx.conf and routes.json', () => {
     expect(locations.map(({ inner: _, ...location }) => location)).toEqual(routes.map(expectedLocation))
   })
 
-  it('a location with settings of its own stays with its service', async () => {
+  it('a location with its own settings stays with its service', async () => {
     const locations = httpLocations(await parseNginx(read('nginx.conf'))).filter(
       ({ inner }) => inner.length > 0,
     )
@@ -27,13 +27,13 @@ describe('nginx.conf and routes.json', () => {
     for (const { service, inner } of locations) expect(new Set(inner)).toEqual(new Set([service]))
   })
 
-  it('the last entry takes every path that is left', () => {
+  it('the last entry matches every remaining path', () => {
     expect(routes.at(-1)).toEqual({ match: 'prefix', path: '/', service: 'git-api' })
   })
 })
 
 describe('upstreams.conf', () => {
-  it('names a group for every service, and every group is used', async () => {
+  it('defines a group for every service, and every group is used', async () => {
     const nginx = await parseNginx(read('upstreams.conf'))
     const groups = nginx.upstream?.map(({ _value }) => String(_value))
     expect(groups?.toSorted()).toEqual([...upstreamNames].sort())

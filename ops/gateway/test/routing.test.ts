@@ -75,7 +75,7 @@ describe('every path reaches its service', () => {
     expect(await send(path)).toMatchObject({ name, url: path })
   })
 
-  it.each(services)("%s's liveness and readiness are reached by its name", async (name) => {
+  it.each(services)("%s's liveness and readiness are served at its name", async (name) => {
     expect(await send(`/-/${name}/liveness`)).toMatchObject({ name, url: '/-/liveness' })
     expect(await send(`/-/${name}/readiness`)).toMatchObject({ name, url: '/-/readiness' })
   })
@@ -91,7 +91,7 @@ describe('every path reaches its service', () => {
     '/-/metrics',
     '//-//metrics/',
     '/-/storages/projects/1/lfs_objects',
-  ])('what is for the network inside is not served outside: %s', async (path) => {
+  ])('internal paths are not served outside: %s', async (path) => {
     const answer = await rawRequest(gateway.httpPort, path)
     expect(answer.status).toBe(404)
     expect(JSON.parse(answer.body)).toEqual({
@@ -146,7 +146,7 @@ describe('headers', () => {
     expect(headers).toMatchObject({ 'private-token': 't', authorization: 'Bearer u' })
   })
 
-  it('a sensible request id is kept, told to the service and answered once', async () => {
+  it('a sensible request id is kept, sent to the service and answered once', async () => {
     const answer = await rawRequest(gateway.httpPort, '/x', { headers: { 'X-Request-Id': 'ci-7:a/b' } })
     expect((JSON.parse(answer.body) as Echo).headers['x-request-id']).toBe('ci-7:a/b')
     expect(answer.headers['x-request-id']).toBe('ci-7:a/b')
@@ -180,8 +180,8 @@ describe('headers', () => {
     expect(plain.headers).not.toHaveProperty('content-encoding')
   })
 
-  it('connections to a service are used again', async () => {
-    // One connection from the client stays with one worker of nginx, and each worker keeps its own.
+  it('connections to a service are reused', async () => {
+    // One connection of the client stays with one worker of nginx, and each worker keeps its own connections.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ports = new Set<number>()
     for (let i = 0; i < 5; i += 1) ports.add((await send('/api/v4/x', { agent })).clientPort)
@@ -201,7 +201,7 @@ describe('bodies', () => {
     '/root/demo/git-receive-pack',
     '/api/v4/projects/1/packages/generic/app/1.0/app.zip',
     '/api/v4/projects/root%2Fdemo/uploads',
-  ])('large ones reach git-api: %s', async (path) => {
+  ])('large bodies reach git-api: %s', async (path) => {
     expect(await send(path, { method: 'POST', body })).toMatchObject({ bodyBytes: body.length, url: path })
   })
 
@@ -209,7 +209,7 @@ describe('bodies', () => {
     '/api/v4/broadcast_messages',
     '/api/v4/projects',
     '/api/v4/projects/1/repository/commits/main/comments',
-  ])('elsewhere one over 1 MB is refused in the documented shape: %s', async (path) => {
+  ])('elsewhere a body over 1 MB is refused in the documented shape: %s', async (path) => {
     const answer = await rawRequest(gateway.httpPort, path, { method: 'POST', body })
     expect(answer.status).toBe(413)
     expect(answer.headers['content-type']).toBe('application/json')
@@ -221,7 +221,7 @@ describe('bodies', () => {
 })
 
 describe('the access log', () => {
-  it('has one JSON object a request, without query, user name or token', async () => {
+  it('has one JSON object for each request, without query, user name or token', async () => {
     const credentials = Buffer.from('user-name-or-token:hunter2').toString('base64')
     await send('/api/v4/logged%2Fpath?private_token=hunter2', {
       headers: {

@@ -33,36 +33,33 @@ function expectCarefulBrowsers({ headers }: RawAnswer, policy: unknown = policyO
   })
 }
 
-it.each(names)(
-  '%s makes browsers careful with every answer, those to refused requests included',
-  async (name) => {
-    const port = services.ports[name] ?? 0
-    const statuses: (number | undefined)[] = []
-    for (const [path, headers] of [
-      ['/-/liveness', {}],
-      ['/metrics', {}],
-      ['/no/such/path', {}],
-      ['/-/metrics', { 'PRIVATE-TOKEN': 'nobody-has-this-token' }],
-    ] as const) {
-      const answer = await rawRequest(port, path, { headers })
-      statuses.push(answer.status)
-      expectCarefulBrowsers(answer)
-    }
-    expect(statuses).toEqual([200, 200, 404, name === 'console' ? 404 : 401])
-  },
-)
+it.each(names)('%s sends security headers with every answer, including refusals', async (name) => {
+  const port = services.ports[name] ?? 0
+  const statuses: (number | undefined)[] = []
+  for (const [path, headers] of [
+    ['/-/liveness', {}],
+    ['/metrics', {}],
+    ['/no/such/path', {}],
+    ['/-/metrics', { 'PRIVATE-TOKEN': 'nobody-has-this-token' }],
+  ] as const) {
+    const answer = await rawRequest(port, path, { headers })
+    statuses.push(answer.status)
+    expectCarefulBrowsers(answer)
+  }
+  expect(statuses).toEqual([200, 200, 404, name === 'console' ? 404 : 401])
+})
 
 it.each([
   ['data', '/api/v4/version', policyOfData],
   ['a page of the console', '/console/', expect.stringMatching(/script-src 'self'.*frame-ancestors 'none'/)],
   ['the reference', '/api/v4/docs', expect.stringMatching(/script-src 'self'.*frame-ancestors 'none'/)],
   ['an error of the gateway itself', '/metrics', policyOfData],
-])('nginx sends one policy with %s, that of the service where it has one', async (_what, path, policy) => {
+])('nginx sends one policy with %s: that of the service if it has one', async (_what, path, policy) => {
   const answer = await rawRequest(gateway.httpPort, path, {
     headers: { 'PRIVATE-TOKEN': services.rootToken },
   })
   expectCarefulBrowsers(answer, policy)
   expect(answer.headers['x-frame-options']).toBe('DENY')
-  // Node joins headers of one name by a comma.
+  // Node joins headers with the same name by a comma.
   expect(answer.headers['content-security-policy']).not.toContain(',')
 })

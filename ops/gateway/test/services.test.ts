@@ -15,7 +15,7 @@ import { insecure } from './support/grpc.js'
 import { rawRequest } from './support/raw-request.js'
 import { startServices } from './support/services.js'
 
-/** The origin of a web page that may call. */
+/** The origin of a web page that may call the API. */
 const page = 'https://console.example.com'
 const names = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
 let services: Awaited<ReturnType<typeof startServices>>
@@ -63,9 +63,9 @@ describe('git', () => {
   })
   afterAll(() => repository?.close())
 
-  it('pushes 24 MB, and what arrived is what was sent', async () => {
+  it('a push of 24 MB arrives unchanged', async () => {
     await post('/api/v4/projects', { name: 'big', visibility: 'private' })
-    // Random bytes do not compress: the pack has their size.
+    // Random bytes do not compress, so the pack has their size.
     const sha = await repository.commit({
       files: { 'data/blob.bin': randomBytes(24 * 1024 * 1024), 'a b/c.txt': 'x\n' },
       message: 'Large',
@@ -97,7 +97,7 @@ describe('git', () => {
     expect(list.map(({ id }) => id)).toEqual([commit.id])
   })
 
-  it('a commit with 20 MB of content passes', async () => {
+  it('a commit with 20 MB of content succeeds', async () => {
     const content = 'x'.repeat(20 * 1024 * 1024)
     const commit = await post<{ title: string }>('/api/v4/projects/root%2Fbig/repository/commits', {
       branch: 'main',
@@ -108,8 +108,8 @@ describe('git', () => {
   })
 })
 
-describe('slashes in a row count as one', () => {
-  it('for REST, with links as if there had been one', async () => {
+describe('several slashes in a row count as one', () => {
+  it('for REST, with links that have one', async () => {
     const answer = await rawRequest(gateway.httpPort, '//api//v4/projects?per_page=1', { headers: asRoot })
     expect(answer.status).toBe(200)
     expect(answer.headers.link).toContain(`<http://127.0.0.1:${gateway.httpPort}/api/v4/projects?`)
@@ -124,7 +124,7 @@ describe('slashes in a row count as one', () => {
     expect(stdout).toMatch(/refs\/heads\/main$/)
   })
 
-  it('and an encoded slash is none of them', async () => {
+  it('but an encoded slash stays', async () => {
     const answer = await rawRequest(gateway.httpPort, '/api/v4/projects/root%2F%2Fbig', { headers: asRoot })
     expect(answer.status).toBe(404)
   })
@@ -136,7 +136,7 @@ describe('a web page of an allowed origin', () => {
     ['saga-reporter', '/api/v4/sagas'],
     ['admin-broadcast', '/api/v4/broadcast_messages'],
     ['jobqueue-metrics', '/api/v4/jobqueue/job_stats'],
-  ])('may call %s with a token, and reads its errors too', async (_service, path) => {
+  ])('can call %s with a token, and reads its errors too', async (_service, path) => {
     const preflight = await rawRequest(gateway.httpPort, path, {
       method: 'OPTIONS',
       headers: {
@@ -166,7 +166,7 @@ describe('a web page of an allowed origin', () => {
 })
 
 describe('the other services', () => {
-  it('a broadcast message is written and read', async () => {
+  it('a broadcast message is created and read', async () => {
     const { id } = await post<{ id: number }>('/api/v4/broadcast_messages', {
       message: 'Through the gateway',
     })
@@ -248,7 +248,7 @@ const claimOfOne = {
   includeErrors: false,
 }
 
-describe('metrics stay inside', () => {
+describe('metrics are only served inside', () => {
   it.each([
     '/metrics',
     '//metrics',
@@ -268,10 +268,10 @@ describe('metrics stay inside', () => {
   })
 })
 
-/** Figures of several storages are in the tests of storages in services/git-api/test. */
+/** The tests of storages in services/git-api/test have the metrics of several storages. */
 const inOtherTests = /: git_api_(forwarded_requests|refused_forwards|repository_moves)_total is not served$/
 
-it('every figure of the alerts and dashboards is served, with the labels that they name', async () => {
+it('every metric of the alerts and dashboards is served, with the labels that they name', async () => {
   const { 'saga-reporter-grpc': _grpc, ...ports } = services.ports
   const served = await readFigures(Object.values(ports))
   const problems = expressions.flatMap((expression) => problemsOf(expression, served))

@@ -17,7 +17,7 @@ afterAll(async () => {
   await services?.stop()
 })
 
-/** Asks as a page of the given origin, without `Sec-Fetch-Site`, as browsers do on plain http. */
+/** Sends a request as a page of the given origin, without `Sec-Fetch-Site`, as browsers do on plain http. */
 const ask = (method: string, path: string, headers: Record<string, string>, fields?: object) =>
   fetch(`${origin}/api/v4${path}`, {
     method,
@@ -28,7 +28,7 @@ const behindEach = ['/user', '/sagas', '/broadcast_messages', '/jobqueue/queue_m
 const statusesOf = (headers: Record<string, string>) =>
   Promise.all(behindEach.map(async (path) => (await ask('GET', path, headers)).status))
 
-it('a page signs in behind the gateway, every service takes its session, and signing out ends it in all of them', async () => {
+it('a page signs in behind the gateway, every service accepts its session, and signing out ends it in all services', async () => {
   const fields = { token: services.rootToken }
   expect((await ask('POST', '/session', { Origin: 'http://127.0.0.1:1' }, fields)).status).toBe(403)
   const begun = await ask('POST', '/session', { Origin: origin }, fields)

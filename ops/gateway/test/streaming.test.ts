@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startUpstream, type Upstream } from './support/echo-server.js'
 import { type Gateway, startGateway, type UpstreamName } from './support/gateway.js'
 
-/** Tells the upstream when to go on, and the test what has arrived there. */
+/** Events that tell the upstream to continue, and tell the test what has arrived there. */
 const signals = new EventEmitter()
 let upstream: Upstream
 let gateway: Gateway
@@ -33,19 +33,19 @@ afterAll(async () => {
 const streams = ['sagas', 'broadcast_messages', 'jobqueue', 'sidekiq'].map((name) => `/api/v4/${name}/stream`)
 
 describe('server-sent events', () => {
-  it.each(streams)('%s: each event leaves when it comes', async (path) => {
+  it.each(streams)('%s: each event is sent when it occurs', async (path) => {
     const response = await fetch(gateway.url + path, { headers: { 'Accept-Encoding': 'gzip' } })
     const reader = (response.body as ReadableStream<Uint8Array>)
       .pipeThrough(new TextDecoderStream())
       .getReader()
-    // The upstream does not go on before the first event is here.
+    // The upstream does not continue before the first event has arrived here.
     expect((await reader.read()).value).toBe('data: first\n\n')
     signals.emit('go on')
     expect((await reader.read()).value).toBe('data: second\n\n')
     expect((await reader.read()).done).toBe(true)
   })
 
-  it('a client that leaves is noticed by the service', async () => {
+  it('the service notices a client that leaves', async () => {
     const client = new AbortController()
     const response = await fetch(gateway.url + streams[0], { signal: client.signal })
     await response.body?.getReader().read()
@@ -57,7 +57,7 @@ describe('server-sent events', () => {
 })
 
 describe('git', () => {
-  it('an answer is passed on while it is made', async () => {
+  it('an answer is passed on while it is created', async () => {
     const response = await fetch(`${gateway.url}/root/demo.git/info/refs?service=git-upload-pack`, {
       headers: { Accept: 'application/x-git-upload-pack-advertisement' },
     })

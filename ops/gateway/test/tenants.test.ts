@@ -18,7 +18,7 @@ import { startServices } from './support/services.js'
 
 const program = await findRecentNginx(gatewayTools, console.error)
 
-/** The nginx file that docs/scaling.md shows. */
+/** Returns the nginx file that docs/scaling.md shows. */
 function documented(): string {
   const text = readFileSync(resolve(gatewayFolder, '../../docs/scaling.md'), 'utf8')
   const [, shown] = /```nginx\n([\s\S]*?)```/.exec(text) ?? []
@@ -32,7 +32,7 @@ interface Router {
   stop: () => Promise<void>
 }
 
-/** The documented nginx, on loopback, in front of the gateways of two installations. */
+/** Starts the documented nginx, on loopback, in front of the gateways of two installations. */
 async function startRouter(first: Gateway, second: Gateway): Promise<Router> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-tenants-'))
   // Under root the workers run as another user, who must reach the folder.
@@ -113,7 +113,7 @@ describe.skipIf(!program)('the nginx of docs/scaling.md, in front of two install
     }).finally(() => client.close())
   }
 
-  /** Asks an installation itself, past the router. */
+  /** Asks an installation directly, without the router. */
   async function sagasIn({ gateway, rootToken }: Installation, tenant: string): Promise<string[]> {
     const headers = { 'PRIVATE-TOKEN': rootToken }
     const { status: code, body } = await rawRequest(gateway.httpPort, `/api/v4/sagas?tenant=${tenant}`, {
@@ -123,7 +123,7 @@ describe.skipIf(!program)('the nginx of docs/scaling.md, in front of two install
     return (JSON.parse(body) as { saga_id: string }[]).map(({ saga_id: id }) => id).sort()
   }
 
-  it('leads single events to the installation of their tenant, and those without one to the first', async () => {
+  it('routes single events to the installation of their tenant, and those without a tenant to the first', async () => {
     expect(await reportStart('alone', metadataOf(second, 'acme'))).toMatchObject({ isSuccess: true })
     expect(await reportStart('unnamed', metadataOf(first))).toMatchObject({ isSuccess: true })
     expect(await reportStart('unlisted', metadataOf(first, 'initech'))).toMatchObject({ isSuccess: true })
@@ -134,7 +134,7 @@ describe.skipIf(!program)('the nginx of docs/scaling.md, in front of two install
     expect(await sagasIn(second, 'default')).toEqual([])
   })
 
-  it('leads a batch over gRPC and one over HTTP there, too', async () => {
+  it('routes batches over gRPC and HTTP to that installation, too', async () => {
     const ingest = new SagaIngestClient(router.grpcAddress, insecure)
     const started = { sagaId: 'batch', serviceName: 'booking' }
     const events = [ReportedEvent.fromPartial({ tenant: 'globex', sagaStarted: started })]
@@ -160,7 +160,7 @@ describe.skipIf(!program)('the nginx of docs/scaling.md, in front of two install
     expect(await sagasIn(first, 'globex')).toEqual([])
   })
 
-  it('leads reads over HTTP by the header, and everything else to the first', async () => {
+  it('routes reads over HTTP by the header, and everything else to the first', async () => {
     await reportStart('read', metadataOf(second, 'acme'))
     const headers = { 'PRIVATE-TOKEN': second.rootToken }
     const read = (more: Record<string, string>) =>
@@ -174,7 +174,7 @@ describe.skipIf(!program)('the nginx of docs/scaling.md, in front of two install
     expect(projects.status).toBe(200)
   })
 
-  it('leads a stream over gRPC, whose messages come as they are sent', async () => {
+  it('routes a stream over gRPC, whose messages arrive as they are sent', async () => {
     const query = new SagaQueryClient(router.grpcAddress, insecure)
     const watch = query.watchSagas(
       { tenant: 'acme', statuses: [], operations: [] },
@@ -193,12 +193,12 @@ describe.skipIf(!program)('the nginx of docs/scaling.md, in front of two install
     }
   })
 
-  it('an installation refuses tokens of another', async () => {
+  it('an installation refuses tokens of another one', async () => {
     const stray = reportStart('stray', metadataOf(first, 'acme'))
     await expect(stray).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
   })
 
-  it('a call that names two tenants is stored nowhere', async () => {
+  it('a call that names two tenants is not stored', async () => {
     const torn = reportStart('torn', metadataOf(first, 'acme', 'initech'))
     await expect(torn).rejects.toMatchObject({ code: status.INVALID_ARGUMENT })
     expect(await sagasIn(first, 'acme')).toEqual([])

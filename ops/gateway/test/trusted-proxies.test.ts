@@ -18,7 +18,7 @@ const start = async (trustedProxies: string) => {
   return gateway
 }
 
-/** The address of the client that services are told of. */
+/** Returns the client address that services receive. */
 async function seen({ url }: Gateway, forwarded: string) {
   const response = await fetch(`${url}/api/v4/user`, { headers: { 'X-Forwarded-For': forwarded } })
   const { headers } = (await response.json()) as Echo
@@ -26,12 +26,12 @@ async function seen({ url }: Gateway, forwarded: string) {
 }
 
 describe('TRUSTED_PROXIES', () => {
-  it('has nobody believed who is not named', async () => {
+  it('trusts no proxy that is not named', async () => {
     expect(await seen(await start(''), '203.0.113.5')).toEqual(['127.0.0.1', '127.0.0.1'])
     expect(await seen(await start('10.0.0.0/8, fd00::/8'), '203.0.113.5')).toEqual(['127.0.0.1', '127.0.0.1'])
   })
 
-  it('has its proxies believed up to the first address that is none of them', async () => {
+  it('trusts its proxies up to the first address that is not one of them', async () => {
     const gateway = await start('127.0.0.1, 192.0.2.0/24')
     expect(await seen(gateway, '6.6.6.6, 203.0.113.5, 192.0.2.7')).toEqual(['203.0.113.5', '203.0.113.5'])
     expect(await seen(gateway, '203.0.113.5')).toEqual(['203.0.113.5', '203.0.113.5'])

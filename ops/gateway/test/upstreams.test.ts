@@ -21,7 +21,7 @@ describe.skipIf(!program)('upstreams.conf as shipped', () => {
     second = await startEcho('second', '127.0.0.3', first.port)
     addresses.set('git-api', '127.0.0.2')
     names = await startNameServer(addresses)
-    // Only where the names are asked, and the port of the services, which all have the same.
+    // Only the name server and the port of the services, which is the same for all, are changed.
     const upstreams = shipped('upstreams.conf')
       .replace('include /run/gateway/resolver.conf;', `resolver 127.0.0.1:${names.port} valid=1s ipv6=off;`)
       .replaceAll(':8080 resolve', `:${first.port} resolve`)

@@ -27,7 +27,7 @@ import { mirrorRepository } from './storage/mirror.js'
 
 export interface BackupOptions {
   locations: DataLocations
-  /** Folder of the backup: empty, new, or with an earlier backup of the same installation. */
+  /** Folder of the backup: new, empty, or with an earlier backup of the same installation. */
   folder: string
   /** The version of Switchyard. */
   version: string
@@ -35,11 +35,11 @@ export interface BackupOptions {
 }
 
 /**
- * Backs up an installation that may run. The moment of the snapshot of the database is the cut; repositories
- * and LFS objects are copied after it, so that everything that a row names is there. The former backup in the
- * folder is valid until this one is complete.
+ * Backs up an installation that may run. The cut is the moment of the database's snapshot. Repositories and
+ * LFS objects are copied after it, so that everything that a row names is in the backup. The previous backup
+ * in the folder stays valid until this one is complete.
  *
- * @throws SolvableProblem while another backup of the installation runs, on whatever machine
+ * @throws SolvableProblem while another backup of the installation runs, on any machine
  */
 export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const url = runningDatabaseOf(options.locations)
@@ -90,7 +90,7 @@ async function backUp(
   return manifest
 }
 
-/** Replaces the file by a rename, so that Prometheus never reads an incomplete file. */
+/** Writes the file by a rename, so that Prometheus never reads an incomplete file. */
 async function writeMetrics(file: string, cut: Date): Promise<void> {
   const name = 'switchyard_backup_cut_timestamp_seconds'
   const text = `# HELP ${name} Everything that was acknowledged before is in the last backup.
@@ -103,7 +103,7 @@ ${name} ${cut.getTime() / 1000}
 
 const ownNames = new Set(['runs', 'repositories', 'lfs', 'manifest.json.new'])
 
-/** Allows what an interrupted first backup leaves behind. */
+/** Refuses a folder with other files. The remains of an interrupted first backup are allowed. */
 async function refuseOtherFiles(folder: string): Promise<void> {
   const other = (await namesIn(folder)).find((name) => !ownNames.has(name))
   if (other !== undefined)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readLocations } from './data-locations.js'
 
-it('takes the data folder of npm start unless another one is named', () => {
+it('uses the data folder of npm start unless another one is named', () => {
   expect(readLocations('/checkout', {})).toEqual({
     databaseUrl: null,
     storageRoots: new Map([['default', '/checkout/.switchyard/repositories']]),
@@ -35,7 +35,7 @@ it('takes the data folder of npm start unless another one is named', () => {
   })
 })
 
-it('takes a folder for each of several storages', () => {
+it('reads a folder for each of several storages', () => {
   const env = { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_STORAGE_ROOTS: 'default=/a, second=b=c' }
   expect(readLocations('/checkout', env).storageRoots).toEqual(
     new Map([
@@ -50,7 +50,7 @@ it('takes a folder for each of several storages', () => {
   }
 })
 
-it('takes the URL of the database from a file, as services do', () => {
+it('reads the URL of the database from a file, as services do', () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-locations-'))
   const file = join(folder, 'url')
   writeFileSync(file, 'postgresql://db/x\n')
@@ -60,7 +60,7 @@ it('takes the URL of the database from a file, as services do', () => {
   expect(() => readLocations('/checkout', env)).toThrow(/DATABASE_URL_FILE/)
 })
 
-it('refuses half of the locations, and tells no password', () => {
+it('refuses incomplete locations without revealing a password', () => {
   expect(() => readLocations('/checkout', { SWITCHYARD_STORAGE_ROOT: '/storage' })).toThrow(
     'DATABASE_URL is required: set it together with SWITCHYARD_STORAGE_ROOT',
   )

@@ -5,7 +5,7 @@ import { SolvableProblem } from '@switchyard/terminal'
 import { z } from 'zod'
 import { type Copies, copyFields, findCopyProblem, readCopies } from './keep-copies.js'
 
-/** Where an installation keeps the data that a backup copies. */
+/** The locations of the data that a backup copies. */
 export interface DataLocations {
   /** Null: the embedded PostgreSQL of `npm start`. */
   databaseUrl: string | null
@@ -13,15 +13,15 @@ export interface DataLocations {
   storageRoots: ReadonlyMap<string, string>
   /** Data folder of `npm start`; null: the installation has none. */
   dataDir: string | null
-  /** Where a backup writes a figure for Prometheus; null: nowhere. */
+  /** File of a metric for Prometheus; null: none. */
   metricsFile: string | null
-  /** Where copies of backups are kept; null: nowhere. */
+  /** The place of copies of backups; null: none. */
   copies: Copies | null
 }
 
 /**
- * Files of the data folder of `npm start` without which tokens and encrypted rows of the database are of no
- * use.
+ * Secret files of the data folder of `npm start`. Without them, tokens and encrypted rows of the database are
+ * useless.
  */
 export const secretFiles = ['root-token', 'webhook-secret-keys']
 
@@ -29,7 +29,7 @@ export const defaultStorage = 'default'
 
 const namedFolder = /^[a-z0-9][a-z0-9-]{0,62}=[^,]+$/
 
-/** `name=folder`, separated by commas. */
+/** Returns a field of `name=folder`, separated by commas. */
 const namedFolders = () =>
   z
     .string()
@@ -78,10 +78,10 @@ export const configSchema = z
   })
 
 /**
- * The installation that the environment names. With SWITCHYARD_STORAGE_ROOT or SWITCHYARD_STORAGE_ROOTS its
- * servers are not those of `npm start`.
+ * Reads the installation that the environment names. With SWITCHYARD_STORAGE_ROOT or
+ * SWITCHYARD_STORAGE_ROOTS, its servers are not those of `npm start`.
  *
- * @throws ConfigError naming every variable that does not fit
+ * @throws ConfigError naming every invalid variable
  */
 export function readLocations(root: string, env: NodeJS.ProcessEnv): DataLocations {
   const config = loadConfig('the backup', configSchema, env)
@@ -100,7 +100,11 @@ export function readLocations(root: string, env: NodeJS.ProcessEnv): DataLocatio
   return { databaseUrl: url, storageRoots, dataDir, metricsFile, copies }
 }
 
-/** The URL of the database of an installation that runs. @throws SolvableProblem when it does not */
+/**
+ * Returns the URL of the database of a running installation.
+ *
+ * @throws SolvableProblem when it does not run
+ */
 export function runningDatabaseOf({ dataDir, databaseUrl }: DataLocations): string {
   const url = databaseUrl ?? (dataDir && findPostgres(join(dataDir, 'postgres')))
   if (url) return url
@@ -109,7 +113,11 @@ export function runningDatabaseOf({ dataDir, databaseUrl }: DataLocations): stri
   )
 }
 
-/** The folder of a storage. @throws SolvableProblem when the environment names none */
+/**
+ * Returns the folder of a storage.
+ *
+ * @throws SolvableProblem when the environment names none
+ */
 export function rootOf({ storageRoots }: Pick<DataLocations, 'storageRoots'>, storage: string): string {
   const folder = storageRoots.get(storage)
   if (folder !== undefined) return folder
@@ -119,7 +127,7 @@ export function rootOf({ storageRoots }: Pick<DataLocations, 'storageRoots'>, st
 }
 
 /**
- * The folder of the storage that holds a repository.
+ * Returns the folder of the storage that holds a repository.
  *
  * @param storages those of repositories that are not in `default`
  */

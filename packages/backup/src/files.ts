@@ -8,14 +8,14 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGunzip, createGzip } from 'node:zlib'
 
-/** The names in a folder; none when there is no such folder. */
+/** Lists the names in a folder; none when there is no such folder. */
 export const namesIn = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
   })
 
-/** Hexadecimal SHA-256 of a file; null when there is no such file. */
+/** Computes the hexadecimal SHA-256 of a file; null when there is no such file. */
 export async function hashFile(file: string): Promise<string | null> {
   const hash = createHash('sha256')
   try {
@@ -27,7 +27,11 @@ export async function hashFile(file: string): Promise<string | null> {
   return hash.digest('hex')
 }
 
-/** Writes a compressed file that its owner alone can read, and flushes it. @returns SHA-256 of the file */
+/**
+ * Writes a compressed file that only its owner can read, and flushes it.
+ *
+ * @returns SHA-256 of the file
+ */
 export async function writeCompressed(
   file: string,
   source: Readable | AsyncIterable<string>,
@@ -37,7 +41,7 @@ export async function writeCompressed(
   return hash.digest('hex')
 }
 
-/** A step of a pipeline that passes bytes on and adds them to a hash. */
+/** Returns a step of a pipeline that passes bytes on and adds them to a hash. */
 export const hashedBy = (hash: Hash) =>
   async function* (chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
@@ -48,7 +52,7 @@ export const hashedBy = (hash: Hash) =>
 
 export async function* readCompressedLines(file: string): AsyncGenerator<string> {
   const text = createGunzip()
-  // The line reader does not see the errors of the streams; this promise rejects with them.
+  // The line reader does not report errors of the streams; this promise rejects with them.
   const read = pipeline(createReadStream(file), text)
   read.catch(() => {})
   yield* createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })
@@ -62,7 +66,7 @@ export async function* readCompressedLines(file: string): AsyncGenerator<string>
 export const syncFileSystem = (folder: string): Promise<unknown> =>
   promisify(execFile)('sync', ['-f', folder]).catch(() => {})
 
-/** Writes a file that its owner alone can read, and flushes it. */
+/** Writes a file that only its owner can read, and flushes it. */
 export async function writeFlushed(file: string, content: string | Uint8Array): Promise<void> {
   const handle = await open(file, 'w', 0o600)
   try {

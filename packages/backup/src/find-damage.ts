@@ -5,15 +5,15 @@ import { lfsFileOf, lfsListFile, type Manifest, mirrorOf, runFolderOf, tableFile
 import { readObjectList } from './storage/lfs-objects.js'
 import { findMirrorDamage } from './storage/mirror.js'
 
-/** Whose objects of Git LFS are read. */
+/** Selects the repositories whose objects of Git LFS are read. */
 type IsRead = (diskPath: string) => boolean
 
 /**
- * Reads everything that a manifest names.
+ * Reads everything that a manifest names, and refuses damage.
  *
- * @param advice the sentence behind the path that is damaged
+ * @param advice the sentence after the damaged path
  * @param isRead which repositories' objects of Git LFS are read; unset: those of all
- * @throws SolvableProblem with the first path that is not what the manifest says, and why
+ * @throws SolvableProblem with the first path that differs from the manifest, and the reason
  */
 export async function refuseDamage(
   folder: string,
@@ -37,7 +37,10 @@ async function findDamage(folder: string, manifest: Manifest, isRead: IsRead): P
   return null
 }
 
-/** The list of LFS objects comes before the objects: a damaged list is found before it is read. */
+/**
+ * Lists the files. The list of LFS objects comes before the objects, so that a damaged list is found before
+ * it is read.
+ */
 async function* filesOf(folder: string, { run, database, lfsObjects, secrets }: Manifest, isRead: IsRead) {
   const runFolder = runFolderOf(folder, run)
   const list = join(runFolder, lfsListFile)

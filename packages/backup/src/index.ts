@@ -18,7 +18,11 @@ export interface CommandOptions {
 
 const locationsOf = (root: string) => readLocations(root, process.env)
 
-/** Backs up into a folder. @returns the exit code */
+/**
+ * Backs up into a folder.
+ *
+ * @returns the exit code
+ */
 export const runBackup = ({ root, version, folder }: CommandOptions): Promise<number> =>
   run(async () => {
     const locations = locationsOf(root)
@@ -28,7 +32,11 @@ export const runBackup = ({ root, version, folder }: CommandOptions): Promise<nu
     return `${folder} has everything up to ${describe(manifest)}`
   })
 
-/** Reads a backup and says whether it is undamaged. @returns the exit code */
+/**
+ * Reads a backup and reports whether it is undamaged.
+ *
+ * @returns the exit code
+ */
 export const runCheck = ({ folder }: Pick<CommandOptions, 'folder'>): Promise<number> =>
   run(async () => {
     const manifest = await getManifest(folder)
@@ -37,7 +45,11 @@ export const runCheck = ({ folder }: Pick<CommandOptions, 'folder'>): Promise<nu
     return `${folder} is undamaged and has everything up to ${describe(manifest)}`
   })
 
-/** Restores a backup into an empty installation. @returns the exit code */
+/**
+ * Restores a backup into an empty installation.
+ *
+ * @returns the exit code
+ */
 export const runRestore = ({ root, folder }: CommandOptions): Promise<number> =>
   run(async () => {
     const locations = locationsOf(root)
@@ -45,13 +57,17 @@ export const runRestore = ({ root, folder }: CommandOptions): Promise<number> =>
     return `restored everything up to ${describe(manifest)}`
   })
 
-/** Where a project is in the backup, and where it comes back; without `as` at the same path. */
+/** Path of a project in the backup, and its new path `as`. Unset: the same path. */
 export interface ProjectPaths {
   project: string
   as?: string | undefined
 }
 
-/** Adds one project of a backup to an installation that runs. @returns the exit code */
+/**
+ * Adds one project of a backup to a running installation.
+ *
+ * @returns the exit code
+ */
 export const runRestoreProject = (
   { root, folder }: CommandOptions,
   { project: from, as: to = from }: ProjectPaths,
@@ -67,7 +83,7 @@ function describe({ cut, database, repositories, lfsObjects }: Manifest): string
   return `${cut}: ${rows} rows, ${repositories.length} repositories, ${lfsObjects.objects} LFS objects`
 }
 
-/** Prints what `work` returns, or in one line a problem that the user can solve. */
+/** Prints the result of `work`, or one line about a problem that the user can solve. */
 async function run(work: () => Promise<string>): Promise<number> {
   try {
     process.stdout.write(`${await work()}\n`)

@@ -13,7 +13,7 @@ it('a named problem and an error of the operating system are for the operator', 
   expect(isSolvable(await errorOf(() => readFile('/nowhere/file')))).toBe(true)
 })
 
-it('an error of the program is a defect, whose stack is shown, also when Node gives it a code', async () => {
+it('an error of the program is a defect, whose stack is shown, even when Node gives it a code', async () => {
   const error = await errorOf(() => Buffer.alloc(-1))
   expect(error).toMatchObject({ code: 'ERR_OUT_OF_RANGE' })
   expect(isSolvable(error)).toBe(false)

@@ -3,9 +3,9 @@ import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
 
 /**
- * Whether an error is a problem that the operator can solve, and not a defect: a problem that this program
- * names, an error of the operating system, such as a full disk, or an error of PostgreSQL. Node gives its own
- * errors a `code`, too, but no `syscall`.
+ * Returns whether an error is a problem that the operator can solve, and not a defect. That is a problem that
+ * this program names, an error of the operating system, such as a full disk, or an error of PostgreSQL.
+ * Node's own errors have a `code`, too, but no `syscall`.
  */
 export const isSolvable = (error: unknown): error is Error =>
   error instanceof SolvableProblem ||

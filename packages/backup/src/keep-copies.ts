@@ -4,7 +4,7 @@ import { integer, secretField } from '@switchyard/config'
 import { type Progress, SolvableProblem } from '@switchyard/terminal'
 import { z } from 'zod'
 
-/** For how many days, weeks and months the last copy of each is kept. */
+/** Numbers of days, weeks and months of which the last copy is kept. */
 interface KeepingRules {
   daily: number
   weekly: number
@@ -39,7 +39,11 @@ export const copyFields = {
 
 type CopyConfig = z.infer<z.ZodObject<typeof copyFields>>
 
-/** @returns the name of a setting and why it does not fit the others; null when the settings fit together */
+/**
+ * Checks the settings of copies.
+ *
+ * @returns the name of a setting and its conflict with the others; null when the settings fit together
+ */
 export function findCopyProblem(config: CopyConfig): [string, string] | null {
   if (config.RESTIC_REPOSITORY === undefined) return null
   if (config.RESTIC_PASSWORD === undefined)
@@ -58,7 +62,7 @@ const rulesOf = (config: CopyConfig): KeepingRules => ({
 /** Variables of this process that restic needs for every store. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'SSL_CERT_FILE', 'HTTPS_PROXY', 'NO_PROXY']
 
-/** Where copies are kept; null: nowhere. */
+/** Reads where copies are kept; null: nowhere. */
 export const readCopies = (config: CopyConfig, env: NodeJS.ProcessEnv): Copies | null =>
   config.RESTIC_REPOSITORY === undefined
     ? null
@@ -82,12 +86,12 @@ interface ResticFailure extends Error {
 const tag = 'switchyard'
 
 /**
- * Copies a complete backup into a repository of restic, which encrypts and compresses it and stores only what
- * is new, and removes the copies that the rules do not keep. A repository that is not there yet is made.
+ * Copies a complete backup into a repository of restic, and removes the copies that the rules do not keep.
+ * restic encrypts and compresses the copy and stores only what is new. A missing repository is created.
  *
  * @param folder of the backup
- * @throws SolvableProblem with what restic says, when it is missing or fails; the backup in the folder is
- *   complete nevertheless
+ * @throws SolvableProblem with the message of restic, when restic is missing or fails; the backup in the
+ * folder is complete nevertheless
  */
 export async function keepCopies(folder: string, { rules, env }: Copies, progress: Progress): Promise<void> {
   const restic = async (...args: string[]) => {

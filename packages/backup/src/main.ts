@@ -1,4 +1,4 @@
-// The program of the image. DATABASE_URL and SWITCHYARD_STORAGE_ROOT name the installation.
+// The program of the image. DATABASE_URL and SWITCHYARD_STORAGE_ROOT locate the installation.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -14,7 +14,7 @@ const usage = `Usage: node dist/bundle/main.js backup|check|restore FOLDER
        node dist/bundle/main.js restore --project PATH [--as NEW_PATH] FOLDER
 `
 
-/** The command and its folder; null for a command line that has anything else. */
+/** Reads the command and its folder; null for a command line with anything else. */
 function readCommandLine() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,

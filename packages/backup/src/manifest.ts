@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { writeFlushed } from './files.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
-/** The name of a file or of a column that may stand in a path or, quoted, in a statement. */
+/** Name of a file or column that is safe in a path or, quoted, in a statement. */
 const name = z.string().regex(/^[\w.-]{1,100}$/)
 const diskPath = z.string().regex(/^@hashed\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64}\.git$/)
 
@@ -16,18 +16,18 @@ const repository = z.object({
   diskPath,
   /** The branch that HEAD names. */
   head: z.string().max(1000),
-  /** The run that fetched these references; they are below `refs/backup/<run>/` of the mirror. */
+  /** The run that fetched these references. They are below `refs/backup/<run>/` of the mirror. */
   run: name,
   /** SHA-256 of the list of references, as `git for-each-ref` prints it. */
   references: sha256,
 })
 
 const manifest = z.object({
-  /** 1 has no checksum of the manifest itself. */
+  /** Format 1 has no checksum of the manifest itself. */
   format: z.union([z.literal(1), z.literal(2)]),
   /** The version of Switchyard that wrote the backup. */
   version: z.string(),
-  /** Everything that was acknowledged before is in the backup. */
+  /** Everything that was acknowledged before this time is in the backup. */
   cut: z.iso.datetime(),
   /** The folder below `runs/` with the files of this backup. */
   run: name,
@@ -55,7 +55,7 @@ export type MirroredRepository = z.infer<typeof repository>
 
 const manifestFile = 'manifest.json'
 
-/** The manifest of a folder; null when there is none. */
+/** Finds the manifest of a folder; null when there is none. */
 export async function findManifest(folder: string): Promise<Manifest | null> {
   const text = await readFile(join(folder, manifestFile), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
@@ -73,7 +73,11 @@ export async function findManifest(folder: string): Promise<Manifest | null> {
   )
 }
 
-/** The manifest of a folder. @throws SolvableProblem when there is none */
+/**
+ * Returns the manifest of a folder.
+ *
+ * @throws SolvableProblem when there is none
+ */
 export async function getManifest(folder: string): Promise<Manifest> {
   const found = await findManifest(folder)
   if (!found) throw new SolvableProblem(`${folder} has no manifest.json: it is no complete backup`)
@@ -88,11 +92,11 @@ function parseJson(text: string): Record<string, unknown> {
   }
 }
 
-/** SHA-256 of everything in the manifest but the checksum, in the order of the file. */
+/** Computes the SHA-256 of everything in the manifest but the checksum, in the order of the file. */
 const checksumOf = (content: object): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('hex')
 
-/** Replaces the manifest in one step. Until then the former backup is the valid one. */
+/** Replaces the manifest in one step. Until then the previous backup is valid. */
 export async function writeManifest(folder: string, content: Manifest): Promise<void> {
   const file = join(folder, manifestFile)
   await writeFlushed(

@@ -5,7 +5,7 @@ import { lfsListFile, type Manifest, mirrorOf, runFolderOf } from './manifest.js
 import { readObjectList } from './storage/lfs-objects.js'
 import { tidyMirror } from './storage/mirror.js'
 
-/** Removes what only earlier backups, or interrupted ones, need. */
+/** Removes the files that only earlier or interrupted backups need. */
 export async function removeFormer(folder: string, { run, repositories }: Manifest): Promise<void> {
   for (const name of await namesIn(join(folder, 'runs')))
     if (name !== run) await rm(runFolderOf(folder, name), { recursive: true, force: true })

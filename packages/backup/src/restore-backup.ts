@@ -20,7 +20,7 @@ import { readObjectList, restoreObject } from './storage/lfs-objects.js'
 import { restoreRepository } from './storage/mirror.js'
 
 export interface RestoreOptions {
-  /** An empty installation that is not running. */
+  /** An empty installation that does not run. */
   locations: DataLocations
   folder: string
   progress: Progress
@@ -28,8 +28,7 @@ export interface RestoreOptions {
 
 /**
  * Restores a backup into an empty installation. Everything is checked before anything is written. The rows of
- * the database come last, in one transaction, so a restore that was interrupted does not look like a complete
- * one.
+ * the database come last, in one transaction, so that an interrupted restore does not look complete.
  */
 export async function restoreBackup({ locations, folder, progress }: RestoreOptions): Promise<Manifest> {
   const manifest = await getManifest(folder)
@@ -81,7 +80,7 @@ async function refuseFiles({ dataDir, databaseUrl, storageRoots }: DataLocations
   if (kept) throw new SolvableProblem(`${dataDir} holds ${kept} already: restore into an empty installation`)
 }
 
-/** Runs `work` with the URL of the database, which is that of an embedded server for the time of the work. */
+/** Runs `work` with the URL of the database. An embedded server runs for the time of the work. */
 async function withDatabase(
   { dataDir, databaseUrl }: DataLocations,
   progress: Progress,
@@ -109,7 +108,7 @@ async function restoreRepositories(
   for (const storageRoot of locations.storageRoots.values()) makeFolder(storageRoot)
   for (const repository of repositories)
     await restoreRepository(folder, rootOfRepository(locations, storages, repository.diskPath), repository)
-  // Their projects are in the database and need a repository, if only an empty one.
+  // The database has their projects, which need a repository, even an empty one.
   for (const diskPath of withoutRepository)
     await createGit(rootOfRepository(locations, storages, diskPath)).createRepository(diskPath, 'main')
 }

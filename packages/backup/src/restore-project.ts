@@ -21,7 +21,7 @@ import { fillRepository } from './storage/mirror.js'
 export interface RestoreProjectOptions extends RestoreOptions {
   /** Full path of the project in the backup. */
   from: string
-  /** Full path that it gets. */
+  /** New full path of the project. */
   to: string
 }
 
@@ -32,15 +32,15 @@ interface RestoredProject {
 }
 
 /**
- * Housekeeping takes an unfinished repository for abandoned when nothing has changed in its folder for an
- * hour.
+ * Interval of touching the folder, because housekeeping treats an unfinished repository as abandoned when
+ * nothing has changed in its folder for an hour.
  */
 const touchMs = 10 * 60_000
 
 /**
- * Adds a project of a backup to an installation that runs, with new ids. Everything is checked before
- * anything is written. The repository gets its name just before the rows are committed, so that an
- * interrupted restore leaves nothing that anybody sees.
+ * Adds a project of a backup to a running installation, with new ids. Everything is checked before anything
+ * is written. The repository gets its name just before the rows are committed, so that an interrupted restore
+ * leaves nothing visible.
  */
 export async function restoreProject(options: RestoreProjectOptions): Promise<RestoredProject> {
   const { locations, folder, from, to, progress } = options
@@ -129,8 +129,8 @@ async function drawId(client: pg.Client): Promise<number> {
 const keysFile = 'webhook-secret-keys'
 
 /**
- * Whether the keys of the secrets of webhooks are those of the backup; false when they are not among its
- * files.
+ * Returns whether the installation has the webhook keys of the backup; false when the backup does not contain
+ * its keys.
  */
 async function hasSameKeys({ locations }: RestoreProjectOptions, { secrets }: Manifest): Promise<boolean> {
   const inBackup = secrets.find(({ name }) => name === keysFile)
@@ -155,7 +155,7 @@ async function addProject(
 ): Promise<{ rows: number; bytes: number }> {
   const { progress } = options
   const { storageRoot } = added
-  // Under a name that housekeeping knows as unfinished, and removes.
+  // Housekeeping recognizes this name as unfinished, and removes the folder.
   const unfinished = `${added.diskPath}.${randomUUID()}.new`
   const path = join(storageRoot, unfinished)
   const touching = setInterval(() => {
@@ -178,7 +178,11 @@ async function addProject(
   }
 }
 
-/** Makes the repository of a project with its objects of Git LFS. @returns the bytes of the latter */
+/**
+ * Creates the repository of a project with its objects of Git LFS.
+ *
+ * @returns the bytes of these objects
+ */
 async function fillStorage(
   folder: string,
   storageRoot: string,
@@ -218,7 +222,7 @@ async function commitProject(
   return rows
 }
 
-/** What operators have to know of, a line each. */
+/** Returns notices for operators, one line each. */
 function noticesOf(losses: Losses, bytes: number, owner: string): string[] {
   const { unknownUsers, membersOfGroups, webhooks, webhooksWithLostSecret } = losses
   const notices: string[] = []

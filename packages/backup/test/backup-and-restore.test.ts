@@ -61,7 +61,7 @@ async function newTarget(): Promise<Installation> {
   return target
 }
 
-/** Name and object of every reference, and HEAD. */
+/** Returns the name and object of every reference, and HEAD. */
 async function referencesOf({ storageRoot }: Installation, diskPath: string): Promise<string> {
   const path = join(storageRoot, diskPath)
   const references = await runGitOk(path, { command: 'for-each-ref' })
@@ -75,7 +75,7 @@ const tablesIn = async ({ database }: Installation) =>
     )
   ).rowCount
 
-it('brings every row, sequence, reference and LFS object back, and each service its rights', async () => {
+it('restores every row, sequence, reference and LFS object, and the rights of each service', async () => {
   const fileOid = await addFile(source, project)
   await backUp(source, folder)
   const target = await newTarget()
@@ -106,7 +106,7 @@ it('brings every row, sequence, reference and LFS object back, and each service 
   await expect(worker.query('DELETE FROM users')).rejects.toMatchObject({ code: '42501' })
 })
 
-it('refuses a second backup while one runs, whatever its folder, and none after it', async () => {
+it('refuses a second backup while one runs, into any folder, and accepts one after it', async () => {
   const destination = await newFolder()
   const answers = await Promise.allSettled([backUp(source, folder), backUp(source, destination)])
   const refused = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason.message)
@@ -115,14 +115,14 @@ it('refuses a second backup while one runs, whatever its folder, and none after 
   await backUp(source, destination)
 })
 
-it('a backup that fails lets the next one begin at once', async () => {
+it('a failed backup lets the next one begin at once', async () => {
   const other = await newFolder()
   await writeFile(join(other, 'notes.txt'), '')
   for (let time = 0; time < 30; time += 1)
     await expect(backUp(source, other)).rejects.toThrow('holds other files, such as notes.txt')
 })
 
-it('has all tables as they were at one moment, while others write', async () => {
+it('has all tables as of one moment, while others write', async () => {
   const { pool } = source.database
   let stopped = false
   const write = async () => {
@@ -163,7 +163,7 @@ async function createMigrated(): Promise<Installation> {
   return target
 }
 
-it('copies only what is new into a folder that has a backup, and forgets what is gone', async () => {
+it('copies only new data into a folder with a backup, and removes what no longer exists', async () => {
   const second = await addProject(source)
   opened.push(second.work)
   const before = await backUp(source, folder)
@@ -192,12 +192,12 @@ it('copies only what is new into a folder that has a backup, and forgets what is
   await expect(stat(lfsFileOf(folder, second.oid))).rejects.toThrow('ENOENT')
 })
 
-it('keeps the former backup complete when a later one fails', async () => {
+it('keeps the previous backup complete when a later one fails', async () => {
   const before = await backUp(source, folder)
   await project.work.commit({ files: { 'd.txt': 'later' } })
   await project.work.git('push', join(source.storageRoot, project.diskPath), 'refs/heads/trunk')
   const config = join(source.storageRoot, project.diskPath, 'lfs', 'objects')
-  // The mirror is brought up to date, and then an object cannot be read.
+  // The mirror is updated, and then an object cannot be read.
   const stored = join(config, project.oid.slice(0, 2), project.oid.slice(2, 4), project.oid)
   const bytes = await readFile(stored)
   await rm(lfsFileOf(folder, project.oid))
@@ -239,7 +239,7 @@ it('refuses damage anywhere in the backup before anything is written', async () 
   await restore(target, folder)
 })
 
-it('restores each project into the folder of its storage, and refuses while the folder of one is not named', async () => {
+it('restores each project into the folder of its storage, and refuses while a folder is not named', async () => {
   const installation = await createMigrated()
   const [first, second] = [await addProject(installation), await addProject(installation)]
   opened.push(first.work, second.work)
@@ -289,7 +289,7 @@ it('restores each project into the folder of its storage, and refuses while the 
   await expect(stat(join(target.storageRoot, second.diskPath))).rejects.toThrow('ENOENT')
 })
 
-it('tells of a repository that was deleted after the cut, and gives its project an empty one', async () => {
+it('reports a repository that was deleted after the cut, and gives its project an empty one', async () => {
   const gone = await addProject(source)
   opened.push(gone.work)
   await source.git.deleteRepository(gone.diskPath)
@@ -305,7 +305,7 @@ it('tells of a repository that was deleted after the cut, and gives its project 
   expect(await hasNoBranch(target.git.open(gone))).toBe(true)
 })
 
-it('loads a backup of an older schema and migrates it on, and refuses one of a newer schema', async () => {
+it('loads a backup of an older schema and migrates it, and refuses a backup of a newer schema', async () => {
   const migrations = await listShippedMigrations()
   const older = migrations.slice(0, Math.max(1, migrations.length - 3))
   const old = await newTarget()
@@ -332,7 +332,7 @@ it('loads a backup of an older schema and migrates it on, and refuses one of a n
   )
 })
 
-it('names no migration that the baseline stands for, and refuses a backup without the baseline', async () => {
+it('names no migration that the baseline replaces, and refuses a backup without the baseline', async () => {
   const taken = await newTarget()
   await applyMigrations(taken.url)
   await taken.database.pool.query(
@@ -350,7 +350,7 @@ it('names no migration that the baseline stands for, and refuses a backup withou
   )
 })
 
-it('refuses folders that are no backup', async () => {
+it('refuses folders without a backup', async () => {
   const path = await newFolder()
   const target = await newTarget()
   await expect(restore(target, path)).rejects.toThrow('it is no complete backup')
@@ -360,7 +360,7 @@ it('refuses folders that are no backup', async () => {
   await expect(restore(target, path)).rejects.toThrow('damaged or of another version')
 })
 
-it('a complete backup writes its cut for Prometheus, whole at any moment', async () => {
+it('a complete backup writes its cut for Prometheus, in a file that is complete at any moment', async () => {
   const [path, folder] = [await newFolder(), await newFolder()]
   const metricsFile = join(folder, 'backup.prom')
   await writeFile(metricsFile, 'of the former backup')

@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The program of the image: its exit code and what it prints. */
+/** Runs the program of the image, and returns its exit code and its output. */
 const runProgram = async (...args: string[]) =>
   promisify(execFile)(process.execPath, [await bundled('packages/backup'), ...args]).then(
     ({ stdout }) => ({ code: 0, text: stdout }),
@@ -46,7 +46,7 @@ async function damage(file: string): Promise<void> {
   await writeFile(file, bytes)
 }
 
-it('a check says what a backup holds', async () => {
+it('a check describes the content of a backup', async () => {
   const text = expect.stringMatching(/is undamaged and has .* rows, 1 repositories, 1 LFS objects\n$/)
   expect(await check(folder)).toEqual({ code: 0, text })
 })
@@ -78,7 +78,7 @@ it('a check finds a damaged mirror, which the next backup replaces once it is re
   expect(await check(folder)).toMatchObject({ code: 0 })
 })
 
-it('a check finds a change of anything in the manifest', async () => {
+it('a check finds any change of the manifest', async () => {
   const file = join(folder, 'manifest.json')
   const written = await readFile(file, 'utf8')
   await writeFile(file, written.replace(/"cut": "\d{4}/, '"cut": "1999'))
@@ -90,7 +90,7 @@ it('a check finds a change of anything in the manifest', async () => {
   expect(await check(folder)).toMatchObject({ code: 0 })
 })
 
-it('a backup whose manifest has no checksum yet is read', async () => {
+it('a check reads a backup whose manifest has no checksum yet', async () => {
   const file = join(folder, 'manifest.json')
   const { checksum, ...content } = JSON.parse(await readFile(file, 'utf8'))
   expect(checksum).toMatch(/^[0-9a-f]{64}$/)
@@ -109,7 +109,7 @@ it.each([
   expect(await runProgram(...args)).toEqual({ code: 2, text: expect.stringContaining(text) })
 })
 
-it('a check of a folder without a backup says so', async () => {
+it('a check of a folder without a backup reports that', async () => {
   const text = expect.stringContaining('has no manifest.json: it is no complete backup')
   expect(await check(join(folder, 'lfs'))).toEqual({ code: 1, text })
 })

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(base, { recursive: true, force: true })
 })
 
-/** The program of the image, with these settings: its exit code and what it prints. */
+/** Runs the program of the image with these settings, and returns its exit code and its output. */
 async function run(args: string[], settings: NodeJS.ProcessEnv) {
   const locations = { DATABASE_URL: source.url, SWITCHYARD_STORAGE_ROOT: source.storageRoot }
   const env = { ...programEnvironment(), HOME: base, ...locations, ...settings }
@@ -39,7 +39,7 @@ async function run(args: string[], settings: NodeJS.ProcessEnv) {
   )
 }
 
-it('a backup is complete where its copy fails, and says that the copy is missing', async () => {
+it('a backup whose copy fails is complete, and reports the missing copy', async () => {
   const programs = join(base, 'programs')
   await mkdir(programs)
   for (const name of ['git', 'sh', 'nice'])
@@ -102,7 +102,7 @@ describe.skipIf(!hasRestic)('copies in a bucket', () => {
   const snapshots = async () =>
     JSON.parse((await restic('snapshots', '--json')).stdout) as { tags: string[] }[]
 
-  it('are made after each backup, by the rules, and a copy that is fetched is a whole backup', async () => {
+  it('are made after each backup, by the rules, and a fetched copy is a complete backup', async () => {
     expect(await run(['backup', folder], settings)).toMatchObject({ code: 0 })
     expect(await run(['backup', folder], settings)).toMatchObject({ code: 0 })
     expect(await snapshots()).toMatchObject([{ tags: ['switchyard'] }])
@@ -114,7 +114,7 @@ describe.skipIf(!hasRestic)('copies in a bucket', () => {
     })
   })
 
-  it('leave copies of others in the same bucket alone', async () => {
+  it('do not affect copies of others in the same bucket', async () => {
     const other = join(base, 'other.txt')
     await writeFile(other, 'of others')
     await restic('backup', '--tag', 'other', other)
@@ -123,7 +123,7 @@ describe.skipIf(!hasRestic)('copies in a bucket', () => {
     expect(tags).toEqual(expect.arrayContaining(['other', 'switchyard']))
   })
 
-  it('fail in one line that names the cause, where the password is wrong', async () => {
+  it('fail with one line that names the cause when the password is wrong', async () => {
     const wrong = { ...settings, RESTIC_PASSWORD: 'another' }
     expect(await run(['backup', folder], wrong)).toMatchObject({
       code: 1,

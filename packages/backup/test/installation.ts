@@ -19,7 +19,7 @@ import type { DataLocations } from '../src/data-locations.js'
 import type { Manifest } from '../src/manifest.js'
 import { restoreBackup } from '../src/restore-backup.js'
 
-/** What the commands print about themselves. */
+/** The output of the commands. */
 export const told: string[] = []
 export const progress: BackupOptions['progress'] = {
   step: (_label, work) => work(),
@@ -35,7 +35,7 @@ export interface Installation {
   close(): Promise<void>
 }
 
-/** A database and a folder of repositories, both of this installation alone. */
+/** Creates an installation with its own database and folder of repositories. */
 export async function createInstallation({ migrated = true } = {}): Promise<Installation> {
   const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-backup-storage-'))
   const { url, urlOf, close } = await createTestDatabase()
@@ -84,7 +84,7 @@ export interface FilledProject {
   oid: string
 }
 
-/** A project with a branch, a tag, a commit that only a hidden reference keeps, and an LFS object. */
+/** Creates a project with a branch, a tag, a commit that only a hidden reference keeps, and an LFS object. */
 export async function addProject({ database, git, storageRoot }: Installation): Promise<FilledProject> {
   const project = await createProject(database, await createUser(database), { defaultBranch: 'trunk' })
   await git.createRepository(project.diskPath, 'trunk')
@@ -110,7 +110,11 @@ export async function addProject({ database, git, storageRoot }: Installation): 
   return { id: project.id, diskPath: project.diskPath, work, oid }
 }
 
-/** A file that is both of a package and an upload. @returns its SHA-256 */
+/**
+ * Adds a file that is both a package file and an upload.
+ *
+ * @returns its SHA-256
+ */
 export async function addFile(
   { database, git }: Installation,
   { id: projectId, diskPath }: FilledProject,

@@ -7,7 +7,7 @@ const user = (name: string) => `(SELECT id FROM users WHERE username_key = '${na
 const idIn = (table: string, projectId: number) =>
   `(SELECT max(id) FROM ${table} WHERE project_id = ${projectId})`
 
-/** Gives a project a row or more in each of its tables; `mona`, `bob` and a bot are in it. */
+/** Adds at least one row of a project to each of its tables, with the users `mona`, `bob` and a bot. */
 export async function fillTables({ pool }: Pooled, projectId: number): Promise<void> {
   const p = projectId
   const id = (table: string) => idIn(table, p)
@@ -69,13 +69,16 @@ export async function fillTables({ pool }: Pooled, projectId: number): Promise<v
     INSERT INTO deploy_tokens (project_id, name, token_hash) VALUES (${p}, 'd', '\\x${'ab'.repeat(32)}')`)
 }
 
-/** Takes the key of the second webhook from an installation, as far as the database knows. */
+/** Removes the key of the second webhook from the database of an installation. */
 export const forgetLostKey = ({ pool }: Pooled) =>
   pool.query(`DELETE FROM webhooks WHERE secret_key_id = '${key.lost}'`)
 
 type Row = Record<string, unknown>
 
-/** All rows of a project, by table, with ids as their position in the table, and user ids as names. */
+/**
+ * Describes all rows of a project by table, with ids replaced by their position in the table, and user ids by
+ * names.
+ */
 export async function describeRows({ pool }: Pooled, projectId: number): Promise<Record<string, Row[]>> {
   const { rows: users } = await pool.query<{ id: number; username: string }>('SELECT id, username FROM users')
   const names = new Map(users.map(({ id, username }) => [`users ${id}`, username]))

@@ -55,11 +55,11 @@ const projectAt = ({ database }: Installation, pathWithNamespace: string) =>
 const referencesOf = async ({ storageRoot }: Installation, diskPath: string) =>
   String((await runGitOk(join(storageRoot, diskPath), { command: 'for-each-ref' })).stdout)
 
-/** Every folder and file below the repositories, but for what is inside of them. */
+/** Lists every folder and file of the storage, without the content of repositories. */
 const repositoriesIn = async ({ storageRoot }: Installation) =>
   (await readdir(storageRoot, { recursive: true })).filter((name) => /^@hashed\/..\/..\/[^/]+$/.test(name))
 
-it('knows each table of a project, and each column that holds the id of another row', async () => {
+it('covers each table of a project, and each column with the id of another row', async () => {
   const tokens = ['deploy_tokens', 'personal_access_tokens', 'trusted_issuers']
   const leftOut = [...tokens, 'foreseen_changes', 'webhook_deliveries']
   const { rows } = await source.database.pool.query<{ from: string; to: string; columns: string[] }>(
@@ -85,7 +85,7 @@ it('knows each table of a project, and each column that holds the id of another 
   expect(known).toEqual(expect.arrayContaining(referring))
 })
 
-it('brings a project back beside itself, with every row, reference and object, and new ids', async () => {
+it('restores a project beside the original, with every row, reference and object, and new ids', async () => {
   const before = await describeRows(source.database, project.id)
   const { id } = await restore(source, `${ownerOf(path)}/copy`)
   const copy = await projectAt(source, `${ownerOf(path)}/copy`)
@@ -128,7 +128,7 @@ const namesOf = (given: Awaited<ReturnType<typeof projectAt>>) => ({
   diskPath: given?.diskPath,
 })
 
-it('leaves out who is unknown in another installation, lets administrators stand in, and forgets secrets of other keys', async () => {
+it('omits users who are unknown in another installation, replaces them by administrators, and drops secrets of other keys', async () => {
   const target = await createInstallation()
   try {
     const ann = await createUser(target.database, { username: 'ann' })
@@ -168,7 +168,7 @@ it('leaves out who is unknown in another installation, lets administrators stand
   }
 })
 
-it('refuses, in one sentence and without a trace, what it cannot restore', async () => {
+it('refuses what it cannot restore, with one sentence and without a trace', async () => {
   const repositories = await repositoriesIn(source)
   const projects = await source.database.prisma.project.count()
   await expect(restore(source, path)).rejects.toThrow(
@@ -212,7 +212,7 @@ it('refuses, in one sentence and without a trace, what it cannot restore', async
   await restore(source, 'mona/app', path.toUpperCase())
 })
 
-it('brings no secret back whose key the installation does not use any more', async () => {
+it('restores no secret whose key the installation no longer uses', async () => {
   await forgetLostKey(source.database)
   const { id } = await restore(source, 'mona/keys')
   const { webhooks } = await describeRows(source.database, id)

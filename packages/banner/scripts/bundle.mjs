@@ -1,11 +1,11 @@
-// Makes dist/banner.js of src/element: one script without dependencies, as small as it gets.
+// Bundles src/element into dist/banner.js: one small script without dependencies.
 import { renameSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 
 const root = resolve(import.meta.dirname, '..')
 const target = join(root, 'dist', 'banner.js')
-// Whoever reads the file meanwhile sees the old one or the new one, never a part.
+// A reader of the file sees either the old file or the new one, never a part.
 const partial = `${target}.${process.pid}.partial`
 
 await build({
@@ -14,7 +14,7 @@ await build({
   bundle: true,
   minify: true,
   format: 'iife',
-  // What browsers of the last four years run.
+  // Browsers of the last four years.
   target: ['es2022', 'chrome99', 'firefox101', 'safari16.4'],
   legalComments: 'none',
   charset: 'utf8',

@@ -3,8 +3,8 @@ import { type Authenticate, createAuthenticator, type FindCaller } from '@switch
 import { type JobConfig, type JobParts, openFindJob } from './job-identity/find-job.js'
 
 /**
- * Finds who calls a service that changes neither users nor tokens: the holder of a token or of a session, or
- * a CI job.
+ * Returns functions that find the caller of a service that changes neither users nor tokens: the holder of a
+ * token or of a session, or a CI job.
  */
 export function openCallers(
   config: JobConfig,

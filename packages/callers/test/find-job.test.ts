@@ -50,7 +50,7 @@ beforeEach(() => {
 const claims = { sub: 'repo:acme/engine', aud: 'switchyard', repository: 'acme/engine', secret_claim: 'hush' }
 const now = () => Math.floor(Date.now() / 1000)
 
-describe('why the token of a job is refused', () => {
+describe('the reason why the token of a job is refused', () => {
   it.each([
     ['expired', () => ({ exp: now() - 120 }), { reason: 'ERR_JWT_EXPIRED', claim: 'exp' }],
     ['too old', () => ({ iat: now() - 4000 }), { reason: 'ERR_JWT_EXPIRED', claim: 'iat' }],
@@ -61,7 +61,7 @@ describe('why the token of a job is refused', () => {
     ],
     ['of a fork', () => ({ repository: 'mallory/engine' }), { reason: 'no rule matches' }],
     ['for another audience', () => ({ aud: 'other' }), { reason: 'no rule matches' }],
-  ])('is logged with the issuer, and nothing else of the token: %s', async (_what, changes, refusal) => {
+  ])('is logged with the issuer, and without the rest of the token: %s', async (_what, changes, refusal) => {
     const token = await issuer.token({ ...claims, ...changes() })
     expect(await find(token, undefined)).toBeNull()
     const said = 'the identity token of a CI job was refused'
@@ -83,7 +83,7 @@ describe('why the token of a job is refused', () => {
     ])
   })
 
-  it('is not logged for a token that is good, nor line by line for a flood', async () => {
+  it('is not logged for a valid token, and not for each token of a flood', async () => {
     expect(await find(await issuer.token(claims), undefined)).toMatchObject({
       token: { scopes: ['read_metrics'] },
     })

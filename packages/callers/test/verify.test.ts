@@ -30,7 +30,7 @@ function verifier(times: KeyTimes = soon, policy = local, limits = documentLimit
 }
 
 const claims = { sub: 'repo:acme/engine', aud: 'switchyard' }
-/** The code of the error with which a token is refused. */
+/** Returns the code of the error with which a token is refused. */
 const refusalOf = (verified: Promise<unknown>) =>
   verified.then(
     () => null,
@@ -39,7 +39,7 @@ const refusalOf = (verified: Promise<unknown>) =>
 const now = () => Math.floor(Date.now() / 1000)
 
 describe('a token', () => {
-  it('of the issuer is valid, and says what it says', async () => {
+  it('of the issuer is valid, and has its content', async () => {
     const token = await issuer.token({ ...claims, aud: ['other', 'switchyard'], run_id: 7 })
     expect(namedIssuer(token)).toBe(issuer.url)
     expect(await verifier()(token)).toMatchObject({
@@ -61,7 +61,7 @@ describe('a token', () => {
     ['with a text for a time', () => ({ exp: '2999' })],
     ['with a text for its beginning', () => ({ iat: '1' })],
     ['with a text for a time before', () => ({ nbf: '1' })],
-  ])('%s is not valid, as the browser can tell with the same code', async (_what, changes) => {
+  ])('%s is not valid, with the same code as in the browser', async (_what, changes) => {
     const token = await issuer.token({ ...claims, ...changes() })
     const code = await refusalOf(verifier()(token))
     expect(code).toMatch(/^ERR_JWT_(EXPIRED|CLAIM_VALIDATION_FAILED)$/)
@@ -98,7 +98,7 @@ describe('a token', () => {
     expect(await refusalOf(verify(forged))).toBe('ERR_JWS_SIGNATURE_VERIFICATION_FAILED')
   })
 
-  it('with a symmetric algorithm is not valid: the public key is no secret', async () => {
+  it('with a symmetric algorithm is not valid, because the public key is not a secret', async () => {
     const jwk = issuer.keys.toJSON()[0] as unknown as Parameters<typeof createPublicKey>[0]
     const key = createPublicKey({ key: jwk, format: 'jwk' } as never)
     for (const secret of [key.export({ type: 'spki', format: 'pem' }), JSON.stringify(jwk)]) {
@@ -114,7 +114,7 @@ describe('a token', () => {
     }
   })
 
-  it('without a signature, of nobody, or too long names no issuer or is not valid', async () => {
+  it('without a signature, without an issuer, or too long, is refused', async () => {
     const parts = (await issuer.token(claims)).split('.')
     const none = Buffer.from(JSON.stringify({ alg: 'none', kid: issuer.kid })).toString('base64url')
     expect(await refusalOf(verifier()(`${none}.${parts[1]}.`))).toBe('ERR_JOSE_ALG_NOT_ALLOWED')
@@ -134,14 +134,14 @@ describe('a token', () => {
 })
 
 describe('the keys of an issuer', () => {
-  it('are read once for many tokens at the same time', async () => {
+  it('are read once for many simultaneous tokens', async () => {
     const verify = verifier()
     const tokens = await Promise.all(Array.from({ length: 20 }, (_, at) => issuer.token({ ...claims, at })))
     expect((await Promise.all(tokens.map((token) => verify(token)))).every(Boolean)).toBe(true)
     expect(issuer.reads()).toBe(1)
   })
 
-  it('are read again for a key that is new', async () => {
+  it('are read again for a new key', async () => {
     const verify = verifier()
     await verify(await issuer.token(claims))
     const { kid } = await issuer.keys.generate('ES256')
@@ -149,7 +149,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.reads()).toBe(2)
   })
 
-  it('are not read for each token that names a key of nobody', async () => {
+  it('are not read again for each token with an unknown key', async () => {
     const verify = verifier({ ...soon, pauseMs: 60_000 })
     await verify(await issuer.token(claims))
     const { kid } = await issuer.keys.generate('RS256')
@@ -160,7 +160,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.reads()).toBe(1)
   })
 
-  it('go on counting while the issuer is away, for a limited time', async () => {
+  it('remain valid while the issuer is unreachable, for a limited time', async () => {
     const verify = verifier({ freshMs: 0, staleMs: 1000, pauseMs: 0 })
     await verify(await issuer.token(claims))
     await issuer.close()
@@ -174,7 +174,7 @@ describe('the keys of an issuer', () => {
     await waitFor(isRefused, { what: 'the keys to end' })
   })
 
-  it('are missed while the issuer has never answered, and found once it does', async () => {
+  it('are missing until the issuer answers for the first time', async () => {
     const { port, url } = issuer
     const token = await issuer.token(claims)
     await issuer.close()
@@ -198,7 +198,7 @@ describe('the keys of an issuer', () => {
     ['without keys', { issuer: 'ITSELF' }],
     ['with too large a document', { issuer: 'ITSELF', filling: 'x'.repeat(300_000) }],
     ['that redirects', null],
-  ])('are not taken from an issuer %s', async (_what, document) => {
+  ])('are refused from an issuer %s', async (_what, document) => {
     const server = createServer((_request, response) => {
       if (!document) return response.writeHead(302, { Location: issuer.url }).end()
       const { port } = server.address() as { port: number }

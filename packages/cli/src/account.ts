@@ -71,7 +71,7 @@ async function signIn(command: Command, address: string | undefined, options: Lo
   if (environment.SWITCHYARD_TOKEN) say('• SWITCHYARD_TOKEN is set, and is used instead of it')
 }
 
-/** The token that the person allows in a browser; undefined when the person gives a token instead. */
+/** Returns the token that a person allows in a browser; undefined when the person enters a token instead. */
 async function allowedToken(url: string, { browser, token, scope }: LoginOptions) {
   if (token || !(browser || process.stdin.isTTY)) return undefined
   const allowed = await loginByBrowser(url, scope)
@@ -99,7 +99,7 @@ async function signOut(isRevoked: boolean) {
   say(`✓ signed out of ${kept.url}${isRevoked ? ', and its token is revoked' : ''}`)
 }
 
-/** Does nothing for a token that has ended already. */
+/** Revokes a token. Does nothing for an expired one. */
 async function revoke(api: Api) {
   try {
     await api.DELETE('/personal_access_tokens/self')
@@ -110,7 +110,7 @@ async function revoke(api: Api) {
 
 interface Self {
   token: Schemas['Token']
-  /** null: the token may not read its user. */
+  /** Null: the token may not read its user. */
   user: Pick<Schemas['User'], 'username' | 'name' | 'is_admin'> | null
 }
 
@@ -135,7 +135,7 @@ const describeSelf = ({ token, user }: Self) => ({
   expires: token.expires_at ?? 'never',
 })
 
-/** A line that is typed and not shown. */
+/** Asks for a line that is not shown while it is typed. */
 async function askHidden(question: string): Promise<string> {
   process.stderr.write(question)
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() })

@@ -7,12 +7,12 @@ import type { components, paths } from './generated/api.js'
 export type Schemas = components['schemas']
 export type Api = Client<paths>
 
-/** A limit is waited for this long in all; a pipeline had rather be told than stand still. */
+/** Longest wait for a rate limit in all, because a pipeline should fail rather than hang. */
 const waitMsMax = 60_000
 
 /**
- * The API by its OpenAPI document: paths, parameters and answers are its types. Whatever is not a success
- * ends in a Failure.
+ * Creates a typed client of the API, whose types come from the OpenAPI document. Every answer but a success
+ * throws a Failure.
  *
  * @param say tells a person that the command waits
  */
@@ -20,7 +20,7 @@ export function createApi({ url, token }: Connection, say: (line: string) => voi
   const api = createClient<paths>({
     baseUrl: `${url}/api/v4`,
     headers: { Authorization: `Bearer ${token}` },
-    // A redirect would lose the body of a request, or take the token elsewhere.
+    // A redirect would lose the body of a request, or send the token to another server.
     redirect: 'manual',
     fetch: fetchInTurn(url, say),
   })
@@ -46,7 +46,10 @@ export function createApi({ url, token }: Connection, say: (line: string) => voi
   return api
 }
 
-/** Whether the token is one that a forge signs for a job; those of Switchyard have no header of JSON. */
+/**
+ * Returns whether a token is the identity token of a job, signed by a forge. Tokens of Switchyard have no
+ * JSON header.
+ */
 const isIdentityToken = (token: string) => /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(token)
 
 const identityRefused = new Failure(
@@ -54,7 +57,7 @@ const identityRefused = new Failure(
   exitCodes.notSignedIn,
 )
 
-/** Sends requests, by `send`, and again after a refusal by a rate limit, which did nothing yet. */
+/** Wraps `send` so that a request refused by a rate limit, which has done nothing yet, is sent again. */
 export const fetchInTurn =
   (url: string, say: (line: string) => void, send = (request: Request) => fetch(request.clone())) =>
   async (request: Request): Promise<Response> => {
@@ -83,7 +86,11 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** The data of an answer. @throws Failure when a success has none, as from a server that is no Switchyard */
+/**
+ * Returns the data of an answer.
+ *
+ * @throws Failure when a success has none, for example from a server that is not a Switchyard
+ */
 export async function dataOf<Data>(answer: Promise<{ data?: Data; response: Response }>): Promise<Data> {
   const { data, response } = await readable(answer)
   if (data === undefined || typeof data === 'string')
@@ -94,7 +101,7 @@ export async function dataOf<Data>(answer: Promise<{ data?: Data; response: Resp
   return data
 }
 
-/** An answer that breaks off, or that is no JSON, has no data. */
+/** Reads an answer. One that breaks off, or that is not JSON, has no data. */
 async function readable<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer

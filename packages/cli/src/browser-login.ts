@@ -14,7 +14,7 @@ import { exitCodes, Failure, networkFailure, usageFailure } from './failure.js'
 import { oneLine } from './output.js'
 import { say, sayWaiting } from './session.js'
 
-/** The name of the token, by which people recognize this machine in the list of their tokens. */
+/** Returns the name of the token, by which people recognize this machine in the list of their tokens. */
 const programName = () =>
   `switchyard on ${
     hostname()
@@ -26,7 +26,7 @@ const programName = () =>
  * Gets a token that a person allows on a page of the console, in a browser on this machine or another (RFC
  * 8628).
  *
- * @returns undefined when the instance does not let users allow programs a token
+ * @returns undefined when the instance does not let users give programs a token
  */
 export async function loginByBrowser(url: string, scopes: readonly string[]): Promise<string | undefined> {
   const config = configurationOf(url)
@@ -61,7 +61,7 @@ function configurationOf(url: string): Configuration {
         ...(body != null && { body: body as NonNullable<RequestInit['body']> }),
       }),
     )
-  // The person has named an address with http, as for a token that they type.
+  // The person has named an address with http, as for a token that they enter.
   if (url.startsWith('http:')) allowInsecureRequests(config)
   return config
 }
@@ -75,7 +75,7 @@ async function begin(config: Configuration, url: string, scopes: readonly string
   }
 }
 
-/** The HTTP status of an answer that is an error of the protocol, or no answer of the protocol. */
+/** Returns the HTTP status of an error of the protocol, or of an answer outside of the protocol. */
 function statusOf(error: unknown): number | undefined {
   if (error instanceof ResponseBodyError) return error.status
   const cause = error instanceof Error ? error.cause : undefined

@@ -18,8 +18,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(env.XDG_CONFIG_HOME, { recursive: true }))
 
-describe('the kept token', () => {
-  it('is in a file that this user alone may read, and nothing else is left beside it', () => {
+describe('the stored token', () => {
+  it('is in a file that only this user can read, without temporary files beside it', () => {
     const file = writeCredentials(env, { ...kept, token: 'glpat-first' })
     writeCredentials(env, kept)
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -30,14 +30,14 @@ describe('the kept token', () => {
     expect(readCredentials(env)).toBeUndefined()
   })
 
-  it('is kept nowhere when no folder can be made, which a sentence says', () => {
+  it('is not stored when no folder can be created, which a sentence reports', () => {
     for (const place of ['/proc/none', '/proc/none/deeper'])
       expect(() => writeCredentials({ XDG_CONFIG_HOME: place }, kept)).toThrow(
         '/proc/none: no folder can be made',
       )
   })
 
-  it('goes nowhere but to the address that it was kept for', () => {
+  it('is only sent to the address for which it was stored', () => {
     writeCredentials(env, kept)
     expect(getConnection(env)).toEqual(kept)
     expect(getConnection(env, `${kept.url}/`)).toEqual(kept)
@@ -47,7 +47,7 @@ describe('the kept token', () => {
     expect(() => getConnection({ ...env, SWITCHYARD_URL: 'http://sy.example.com' })).toThrow('no token')
   })
 
-  it('gives way to the environment', () => {
+  it('is overridden by the environment', () => {
     writeCredentials(env, kept)
     const token = 'glpat-given'
     expect(getConnection({ ...env, SWITCHYARD_TOKEN: token })).toEqual({ url: kept.url, token })
@@ -58,7 +58,7 @@ describe('the kept token', () => {
     })
   })
 
-  it('is asked for again when its file is damaged', () => {
+  it('is requested again when its file is damaged', () => {
     writeCredentials(env, kept)
     for (const text of ['', 'null', '{"url":1}', '{"url":"https://a","token":"a\\nb"}']) {
       writeFileSync(credentialsFile(env), text)
@@ -66,7 +66,7 @@ describe('the kept token', () => {
     }
   })
 
-  it('is no part of a message about a token that cannot be one', () => {
+  it('is not repeated in the message about an invalid token', () => {
     const given = { ...env, SWITCHYARD_URL: kept.url, SWITCHYARD_TOKEN: 'glpat-secret\nx' }
     expect(() => getConnection(given)).toThrow(/^SWITCHYARD_TOKEN is no token(?!.*glpat)/)
   })
@@ -77,11 +77,11 @@ describe('an address', () => {
     ['https://sy.example.com/', 'https://sy.example.com'],
     ['HTTPS://SY.example.com:443/api/v4/', 'https://sy.example.com'],
     ['http://localhost:8080/forge//', 'http://localhost:8080/forge'],
-  ])('%s is %s', (given, expected) => {
+  ])('%s is normalized to %s', (given, expected) => {
     expect(normalUrl(given)).toBe(expected)
   })
 
-  it.each(['sy.example.com', 'ftp://sy.example.com', '', 'javascript:alert(1)'])('%s is none', (given) => {
+  it.each(['sy.example.com', 'ftp://sy.example.com', '', 'javascript:alert(1)'])('%s is refused', (given) => {
     expect(() => normalUrl(given)).toThrow('the address is no URL')
   })
 

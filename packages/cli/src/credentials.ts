@@ -4,9 +4,9 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { exitCodes, Failure, usageFailure } from './failure.js'
 
-/** Whom the command talks to, and as whom. */
+/** The address of an installation, and the token for it. */
 export interface Connection {
-  /** Without a slash at its end. */
+  /** Address without a slash at its end. */
   url: string
   token: string
 }
@@ -17,8 +17,8 @@ export const credentialsFile = (env: Environment) =>
   join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'switchyard', 'credentials.json')
 
 /**
- * The address and the token of the environment, or else those that `login` has kept. A kept token goes
- * nowhere but to the address that it was kept for.
+ * Returns the address and the token of the environment, otherwise those that `login` has stored. A stored
+ * token is only sent to the address for which it was stored.
  *
  * @param given the address of `--url`
  */
@@ -41,12 +41,13 @@ export function getConnection(env: Environment, given?: string): Connection {
   return { url, token }
 }
 
-/** What can stand in a header; no message repeats a text that is not, since it may be most of a secret. */
+/**
+ * Returns whether a text can be sent in a header. No message repeats a text that cannot, because it may be
+ * most of a secret.
+ */
 export const isToken = (text: string) => /^[\x21-\x7e]+$/.test(text)
 
-/**
- * An address as it is kept and compared: its scheme, host and path, without a slash at the end or `/api/v4`.
- */
+/** Normalizes an address: its scheme, host and path, without a slash at the end or `/api/v4`. */
 export function normalUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol))
@@ -58,7 +59,11 @@ export function normalUrl(text: string): string {
   return url.origin + (path.endsWith('/api/v4') ? path.slice(0, -'/api/v4'.length) : path)
 }
 
-/** @returns undefined when nobody has signed in */
+/**
+ * Reads the stored credentials.
+ *
+ * @returns undefined when nobody has signed in
+ */
 export function readCredentials(env: Environment): Connection | undefined {
   const file = credentialsFile(env)
   let text: string
@@ -82,7 +87,7 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-/** Whoever reads the file meanwhile, or a disk that gets full, finds the old one whole. */
+/** Writes the credentials by a rename, so that the old file stays whole for readers and on a full disk. */
 export function writeCredentials(env: Environment, connection: Connection): string {
   const file = credentialsFile(env)
   makeFolder(dirname(file))
@@ -96,9 +101,11 @@ export function writeCredentials(env: Environment, connection: Connection): stri
   return file
 }
 
-/** Node's own `recursive` never returns where nothing can be made, such as below /proc. */
+/**
+ * Creates a folder. Node's own `recursive` never returns when no folder can be created, such as below /proc.
+ */
 function makeFolder(folder: string): void {
-  // A drive that there is not is its own parent.
+  // A missing drive is its own parent.
   if (existsSync(folder) || dirname(folder) === folder) return
   makeFolder(dirname(folder))
   try {
@@ -110,7 +117,7 @@ function makeFolder(folder: string): void {
         `${folder}: no folder can be made here; XDG_CONFIG_HOME names another place for the token`,
         exitCodes.failed,
       )
-    // Another login has made it meanwhile.
+    // Another login has created the folder meanwhile.
     if (code !== 'EEXIST') throw error
   }
 }

@@ -10,7 +10,7 @@ type DeploymentBody = Schemas['PostProjectsByIdDeploymentsBody']
 
 const finalStates = ['success', 'failed', 'canceled'] as const
 
-/** `status` and `deploy`: what a pipeline reports. */
+/** Adds `status` and `deploy`, by which a pipeline reports. */
 export function addDeliveryCommands(program: Command): void {
   const status = program.command('status').description('Report the status of builds and checks of commits')
   status
@@ -130,8 +130,8 @@ async function startDeployment(environment: string, options: DeployOptions, comm
 }
 
 /**
- * The id and the status are checked before they are sent, so what the server refuses is that this status
- * follows, with 400 as GitLab.
+ * Explains a 400 as a refusal of the status. The id and the status are checked before they are sent, so the
+ * server can only refuse that this status follows; it does so with 400, as GitLab does.
  */
 const aboutState = (error: unknown): unknown =>
   error instanceof Failure && error.exitCode === exitCodes.usage

@@ -25,7 +25,7 @@ describe('a refusal is one sentence and a stable exit code', () => {
     expect(failure.message).not.toContain('\n')
   })
 
-  it('of somebody with the role is not told to ask for it', () => {
+  it('does not advise a person with the role to ask for it', () => {
     const message = "403 Forbidden - The environment is frozen by the rule 'Stop': revert what it did"
     expect(refusalOf(403, { message }, url)).toMatchObject({ exitCode: 4, message })
   })
@@ -42,14 +42,14 @@ describe('without an answer', () => {
     ['SELF_SIGNED_CERT_IN_CHAIN', 'NODE_EXTRA_CA_CERTS'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak TLS'],
     ['UND_ERR_SOCKET', 'does not answer (UND_ERR_SOCKET)'],
-  ])('%s is told in a sentence', (code, sentence) => {
+  ])('%s is reported in a sentence', (code, sentence) => {
     expect(networkFailure(caused(code), url)).toMatchObject({
       exitCode: 8,
       message: expect.stringContaining(sentence),
     })
   })
 
-  it('the reason of one of several addresses is found', () => {
+  it('the reason is found when several addresses failed', () => {
     const all = new AggregateError([Object.assign(new Error(), { code: 'ECONNREFUSED' })])
     expect(networkFailure(new TypeError('fetch failed', { cause: all }), url).message).toContain(
       'nothing listens',
@@ -57,7 +57,7 @@ describe('without an answer', () => {
   })
 })
 
-it('a full disk is told, and a defect is not taken for one', () => {
+it('a full disk is reported, and a defect is not mistaken for it', () => {
   const full = Object.assign(new Error(), { code: 'ENOSPC', path: '/home/ada/credentials.json' })
   expect(fileFailure(full)).toMatchObject({
     exitCode: 1,

@@ -1,4 +1,4 @@
-/** What the command exits with; docs/command-line.md has the list, on which scripts rely. */
+/** The exit codes of the command. docs/command-line.md lists them, and scripts rely on them. */
 export const exitCodes = {
   failed: 1,
   usage: 2,
@@ -14,7 +14,7 @@ export const exitCodes = {
 
 type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Ends the command with one sentence that says what to do. */
+/** The error that ends the command with one sentence, which says what to do. */
 export class Failure extends Error {
   constructor(
     message: string,
@@ -26,7 +26,7 @@ export class Failure extends Error {
 
 export const usageFailure = (message: string) => new Failure(message, exitCodes.usage)
 
-/** A refusal of the API. */
+/** Returns the failure for a refusal of the API. */
 export function refusalOf(status: number, body: unknown, url: string): Failure {
   const told = sentenceOf(body)
   if (told === '') {
@@ -52,8 +52,8 @@ export function refusalOf(status: number, body: unknown, url: string): Failure {
 }
 
 /**
- * How the text of a refusal begins that says itself why, such as that the environment is frozen: a role would
- * not help.
+ * Beginning of a refusal with its own reason, such as a frozen environment. A higher role would not help
+ * then.
  */
 const refusalWithReason = '403 Forbidden - '
 
@@ -82,8 +82,8 @@ const refusals: Record<number, Refusal> = {
 }
 
 /**
- * The sentence of a refusal: a text, a list, or problems by field. Empty when the body is none of
- * Switchyard's.
+ * Returns the sentence of a refusal: a text, a list, or problems by field. Empty when the body is not in a
+ * form of Switchyard.
  */
 function sentenceOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return ''
@@ -123,7 +123,7 @@ const networkProblems: Record<string, string> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'URL does not speak TLS: write http:// instead of https://',
 }
 
-/** What kept a request from being answered. */
+/** Returns the failure for a request without an answer. */
 export function networkFailure(error: unknown, url: string): Failure {
   const code = codesOf(error).find((each) => each in networkProblems)
   const text =
@@ -131,7 +131,10 @@ export function networkFailure(error: unknown, url: string): Failure {
   return new Failure(text.replace('URL', url), exitCodes.unreachable)
 }
 
-/** The codes of an error and of what caused it: `fetch` and attempts at several addresses hide theirs. */
+/**
+ * Returns the codes of an error and of its causes, because `fetch` and attempts at several addresses hide
+ * them.
+ */
 function codesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const { code, cause, errors = [] } = error as { code?: unknown; cause?: unknown; errors?: unknown[] }
@@ -149,7 +152,7 @@ const fileProblems: Record<string, string> = {
   EDQUOT: 'your quota of the disk is used up: make room and try again',
 }
 
-/** What kept a file from being read or written; undefined for other errors. */
+/** Returns the failure for a file that could not be read or written; undefined for other errors. */
 export function fileFailure(error: unknown): Failure | undefined {
   const { code = '', path = 'the output' } = (error ?? {}) as { code?: string; path?: string }
   const problem = fileProblems[code]

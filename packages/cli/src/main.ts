@@ -17,12 +17,12 @@ export interface Installation {
 }
 
 /**
- * Runs the command with the arguments behind its name, and sets the exit code of the process. One sentence
- * tells what went wrong, and no stack.
+ * Runs the command with the given arguments, and sets the exit code of the process. Prints one sentence about
+ * a failure, and no stack.
  */
 export async function main(args: string[], installation: Installation): Promise<void> {
   process.stdout.on('error', endWithReader)
-  // No command leaves anything half done on this machine.
+  // No command leaves unfinished work on this machine.
   process.once('SIGINT', () => process.exit(exitCodes.interrupted))
   try {
     await createProgram(installation).parseAsync(args, { from: 'user' })
@@ -31,14 +31,14 @@ export async function main(args: string[], installation: Installation): Promise<
   }
 }
 
-/** Who reads what is printed has gone, as `head` does, or its disk is full. */
+/** Ends the process when the reader of the output has gone, as with `head`, or when the disk is full. */
 function endWithReader(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0)
   process.exit(exitCodeOf(error))
 }
 
 function exitCodeOf(error: unknown): number {
-  // Commander has said what is wrong with the arguments. Help that was asked for is no failure.
+  // Commander has reported the problem of the arguments. Requested help is not a failure.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
   const failure = error instanceof Failure ? error : fileFailure(error)
   if (!failure) throw error

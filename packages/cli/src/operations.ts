@@ -17,7 +17,7 @@ const themes = [
   'light',
 ] as const
 
-/** `queue` and `banner`: what operators read and write. */
+/** Adds `queue` and `banner`, for operators. */
 export function addOperationsCommands(program: Command): void {
   const queue = program.command('queue').description('Read the queues of background jobs')
   queue
@@ -124,7 +124,7 @@ async function endBanner(id: number, _options: unknown, command: Command) {
   const path = { id }
   const answer = api.GET('/broadcast_messages/{id}', { params: { path } })
   const banner = await dataOf(answer)
-  // The clock of the server says when a banner is on.
+  // The clock of the server decides whether a banner is active.
   const now = new Date((await answer).response.headers.get('Date') ?? Date.now())
   if (new Date(banner.ends_at) <= now) {
     show(banner, describeBanner(banner))

@@ -9,7 +9,7 @@ const anyText = fc.string({
 })
 
 describe('texts of the server on a terminal', () => {
-  it('stand on one line, and nothing in them is obeyed', () => {
+  it('are on one line, and no terminal command in them takes effect', () => {
     expect(oneLine(hostile)).toBe('aU+001B[2JbU+202EcU+0007 d eU+009B31m\ufffd')
     fc.assert(
       fc.property(anyText, (text) => {
@@ -18,11 +18,11 @@ describe('texts of the server on a terminal', () => {
     )
   })
 
-  it('keep their lines behind a margin where lines are shown', () => {
+  it('keep their lines behind a margin when lines are shown', () => {
     expect(severalLines('one\r\n✓ two\rthree')).toBe('  one\n  ✓ two three')
   })
 
-  it('are escaped in JSON, which reads the same', () => {
+  it('are escaped in JSON, with the same value', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const json = safeJson({ text })
@@ -35,7 +35,7 @@ describe('texts of the server on a terminal', () => {
 })
 
 describe('tables', () => {
-  it('have columns as wide as a terminal shows their texts', () => {
+  it('have columns as wide as their texts appear on a terminal', () => {
     expect(
       table(
         ['NAME', 'STATE'],
@@ -48,11 +48,11 @@ describe('tables', () => {
     ).toBe('NAME   STATE\n構築   success\ne\u0301      -\nbuild  0')
   })
 
-  it('show headings alone when there are no rows', () => {
+  it('show only headings when there are no rows', () => {
     expect(table(['ID', 'NAME'], [])).toBe('ID  NAME')
   })
 
-  it('leave out facts without a value', () => {
+  it('omit facts without a value', () => {
     expect(facts({ name: 'build', ref: null, pipeline: 7 })).toBe('name      build\npipeline  7')
   })
 })

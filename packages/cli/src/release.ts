@@ -18,7 +18,7 @@ interface UploadOptions {
   ref?: string
 }
 
-/** `release upload`: files of a build, as a package that a release links to. */
+/** Adds `release upload`, which publishes files of a build as a package that a release links to. */
 export function addReleaseCommands(program: Command): void {
   const release = program.command('release').description('Publish the files of releases')
   release
@@ -72,7 +72,7 @@ function aboutFile(name: string, error: unknown): unknown {
   return usageFailure(`${name} is refused, ${error.message}${advice}`)
 }
 
-/** A pipeline had rather hear of a missing file before half of the files are there. */
+/** Checks that all files exist, so that a pipeline fails before half of the files are published. */
 async function requireFiles(files: string[]) {
   const names = files.map((file) => basename(file))
   const twice = names.find((name, index) => names.indexOf(name) !== index)
@@ -101,7 +101,11 @@ interface PackagePath {
   file_name: string
 }
 
-/** @returns the address of the published file */
+/**
+ * Publishes a file.
+ *
+ * @returns the address of the published file
+ */
 async function publish({ api, url }: Session, path: PackagePath, file: string): Promise<string> {
   const published = await dataOf(
     api.PUT('/projects/{id}/packages/generic/{package_name}/{package_version}/{file_name}', {
@@ -116,8 +120,8 @@ async function publish({ api, url }: Session, path: PackagePath, file: string): 
 }
 
 /**
- * Sends a file as it is read; `fetch` keeps what the network has not taken yet in memory, which is most of a
- * large file.
+ * Sends a file while it is read. `fetch` keeps data that the network has not accepted yet in memory, which is
+ * most of a large file.
  */
 async function sendFile({ url, method, headers }: Request, file: string): Promise<Response> {
   await using handle = await open(file)
@@ -128,7 +132,7 @@ async function sendFile({ url, method, headers }: Request, file: string): Promis
     headers: { ...Object.fromEntries(headers), 'Content-Length': size },
   })
   const answer = once(sending, 'response') as Promise<[http.IncomingMessage]>
-  // A server that refuses the file answers before it has all of it, and may close the connection then.
+  // A server that refuses the file answers before it has all of it, and may then close the connection.
   const [[message]] = await Promise.all([
     answer,
     pipeline(handle.createReadStream({ end: Math.max(0, size - 1) }), sending).catch(() => answer),

@@ -11,21 +11,21 @@ interface GlobalOptions {
 /** The variables that docs/command-line.md lists. */
 export const environment: Environment = process.env
 
-/** Tells a person, beside what the command prints for others. */
+/** Prints a line for a person, beside the output for programs. */
 export const say = (line: string) => void process.stderr.write(`${line}\n`)
 
-/** Tells a person why nothing happens. */
+/** Tells a person why the command waits. */
 export const sayWaiting = (line: string) => say(`• ${oneLine(line)}`)
 
 export interface Session {
   api: Api
   url: string
   isJson: boolean
-  /** Prints what was done or found: the JSON of the API for programs, a text for people. */
+  /** Prints the result: the JSON of the API for programs, a text for people. */
   show(value: unknown, text: string): void
 }
 
-/** The API at the address, and with the token, that a command is to use. */
+/** Returns the API for the address and the token of a command. */
 export function sessionOf(command: Command): Session {
   const { url: given, json: isJson = false } = command.optsWithGlobals<GlobalOptions>()
   const connection = getConnection(environment, given)
@@ -42,21 +42,21 @@ export const projectOption = () =>
     .env('SWITCHYARD_PROJECT')
     .makeOptionMandatory()
 
-/** Examples below the options of a command; each line is a call without the name of the command. */
+/** Returns examples below the options of a command. Each line is a call without the name of the command. */
 export const examples = (...lines: string[]) =>
   `\nExamples:\n${lines.map((line) => `  switchyard ${line}`).join('\n')}`
 
 export const tenantOption = () =>
   new Option('-t, --tenant <tenant>', 'whose sagas; else "default"').env('SWITCHYARD_TENANT')
 
-/** A number of the command line. */
+/** Parses a number of the command line. */
 export function number(text: string): number {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It is no number.')
   return value
 }
 
-/** A whole number of the command line, above 0. */
+/** Parses a whole number above 0 of the command line. */
 export function wholeNumber(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It is no whole number above 0.')
   return Number(text)

@@ -6,7 +6,7 @@ import { exitCodes, Failure, networkFailure } from './failure.js'
 import { instant, oneLine, safeJson } from './output.js'
 import { examples, type Session, say, sessionOf, tenantOption } from './session.js'
 
-/** A stream that brings not even a ping for so long has lost its server. */
+/** Time after which a stream without even a ping counts as lost. */
 const silenceMsMax = 60_000
 const silent = new Failure('the server sends nothing: try again', exitCodes.unreachable)
 const retryMs = 2000
@@ -48,9 +48,7 @@ or needs an operator.\n${examples('saga watch booking-1', 'saga watch --service 
     })
 }
 
-/**
- * Prints the log as it grows, and connects again where the connection is lost, so that no event is missing.
- */
+/** Prints the log as it grows, and reconnects when the connection is lost, so that no event is missing. */
 async function watch(session: Session, filter: Filter): Promise<void> {
   const position: Position = {}
   for (;;) {
@@ -62,7 +60,7 @@ async function watch(session: Session, filter: Filter): Promise<void> {
   }
 }
 
-/** Where a new connection goes on. */
+/** The position from which a new connection continues. */
 interface Position {
   lastId?: string
   /** Whether the loss of the connection was reported already. */
@@ -70,8 +68,9 @@ interface Position {
 }
 
 /**
- * @returns the saga that is watched, once it has ended; undefined when a connection that has brought
- *   something is lost
+ * Watches one connection.
+ *
+ * @returns the watched saga, once it has ended; undefined when a connection that has delivered events is lost
  */
 async function watchOnce(session: Session, filter: Filter, position: Position) {
   try {
@@ -114,7 +113,11 @@ async function* messagesOf({ api }: Session, { saga, tenant, service }: Filter, 
   }
 }
 
-/** Prints an event. @returns the saga that is watched once it has ended */
+/**
+ * Prints an event.
+ *
+ * @returns the watched saga, once it has ended
+ */
 async function endOf(session: Session, { saga, tenant }: Filter, message: EventSourceMessage) {
   if (message.event === undefined) {
     const entry = JSON.parse(message.data) as Entry
@@ -122,7 +125,7 @@ async function endOf(session: Session, { saga, tenant }: Filter, message: EventS
     return saga !== undefined && hasEnded(entry) ? entry : undefined
   }
   if (saga === undefined) return undefined
-  // A ping: the saga may have ended before its events were followed.
+  // A ping: the saga may have ended before the stream began.
   const found = await dataOf(
     session.api.GET('/sagas/{id}', { params: { path: { id: saga }, query: { tenant } } }),
   )

@@ -20,7 +20,9 @@ const codes = {
   interval: 0.01,
 }
 
-/** A server that gives codes, and then one answer after the other to who asks for the token. */
+/**
+ * Returns a server that issues codes, and then gives one answer after the other to requests for the token.
+ */
 function answering(answers: [status: number, body: object][], begun: object = codes): RequestListener {
   const waiting = [...answers]
   return (request, response) => {
@@ -35,21 +37,21 @@ const pending: [number, object] = [400, { error: 'authorization_pending' }]
 const token = { access_token: 'glpat-new', token_type: 'Bearer' }
 
 describe('signing in by the browser', () => {
-  it('asks until it is allowed, and shows no secret', async () => {
+  it('asks until a person allows it, and shows no secret', async () => {
     const url = await serve(answering([pending, pending, [200, token]]))
     expect(await loginByBrowser(url, ['api'])).toBe('glpat-new')
     expect(written.join('')).toContain('WDJB-MJHT')
     expect(written.join('')).not.toMatch(/device-secret|glpat/)
   })
 
-  it('is not there where the instance, or an older one, has no such address', async () => {
+  it('is not offered when the instance has no such address', async () => {
     for (const body of ['{"error":"404 Not Found"}', '<html>']) {
       const url = await serve((_request, response) => response.writeHead(404).end(body))
       expect(await loginByBrowser(url, ['api'])).toBeUndefined()
     }
   })
 
-  it('shows what the server says without what would change the terminal', async () => {
+  it('shows the text of the server without terminal commands', async () => {
     const hostile = {
       ...codes,
       user_code: 'AB\u001b[2J\u202eCD',
@@ -78,7 +80,7 @@ describe('signing in by the browser', () => {
     ['a page', (_request, response) => response.setHeader('Content-Type', 'text/html').end('<html>'), 8],
     ['codes without an end', answering([], { user_code: 'AB' }), 8],
     ['no answer', (_request, response) => response.destroy(), 8],
-  ])('is told in a sentence: %s', async (_name, listener, exitCode) => {
+  ])('reports in a sentence: %s', async (_name, listener, exitCode) => {
     await expect(loginByBrowser(await serve(listener), ['api'])).rejects.toMatchObject({
       exitCode,
       message: expect.not.stringContaining('\n'),

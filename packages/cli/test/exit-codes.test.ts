@@ -36,7 +36,7 @@ async function exitCodeOf(...args: string[]): Promise<unknown> {
   }
 }
 
-/** Every command that asks a server, with arguments that fit. */
+/** Every command that calls a server, with valid arguments. */
 const commands: string[][] = [
   ['whoami'],
   ['status', 'post', 'main', 'success', '--name', 'build'],
@@ -57,7 +57,7 @@ const commands: string[][] = [
   ['banner', 'end', '7'],
 ]
 
-/** What docs/command-line.md says. */
+/** The exit codes of docs/command-line.md. */
 const codes: [status: number, exitCode: number][] = [
   [400, 2],
   [401, 3],
@@ -72,7 +72,7 @@ const codes: [status: number, exitCode: number][] = [
   [503, 8],
 ]
 
-/** @returns a server that refuses everything */
+/** Starts a server that refuses everything. */
 const refusing = (status: number, body: object = { message: 'refused' }) =>
   serve((request, response) => {
     request.resume()

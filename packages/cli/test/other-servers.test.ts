@@ -22,7 +22,7 @@ describe('a limit of requests', () => {
     expect(said).toEqual(['the server asks to wait 1 s'])
   })
 
-  it('is told at once when the wait is longer than a minute', async () => {
+  it('is reported at once when the wait is longer than a minute', async () => {
     const url = await serve((_request, response) =>
       response.writeHead(429, { 'Retry-After': '3600' }).end('{"message":"429 Too Many Requests"}'),
     )
@@ -30,8 +30,8 @@ describe('a limit of requests', () => {
   })
 })
 
-describe('what is no Switchyard', () => {
-  it('gets the token at no address that it redirects to', async () => {
+describe('a server that is not a Switchyard', () => {
+  it('does not receive the token at an address that it redirects to', async () => {
     let followed = 0
     const target = await serve((_request, response) => {
       followed += 1
@@ -58,7 +58,7 @@ describe('what is no Switchyard', () => {
     ],
     ['no answer', (_request, response) => response.destroy()],
     ['a proxy that waits for it', (_request, response) => response.writeHead(502).end('Bad Gateway')],
-  ])('is told in a sentence: %s', async (_name, listener) => {
+  ])('is reported in a sentence: %s', async (_name, listener) => {
     await expect(version(await serve(listener))).rejects.toMatchObject({
       exitCode: 8,
       message: expect.not.stringContaining('\n'),
@@ -66,7 +66,7 @@ describe('what is no Switchyard', () => {
   })
 })
 
-describe('arguments that name nothing', () => {
+describe('empty arguments', () => {
   it.each(['', '.', '..'])('reach no other address of the API: "%s"', async (id) => {
     let requests = 0
     const url = await serve((_request, response) => {
@@ -82,7 +82,7 @@ describe('arguments that name nothing', () => {
 })
 
 describe('an identity token that is refused', () => {
-  it('is told of as one, since nobody signs in with it', async () => {
+  it('is reported as an identity token, because nobody signs in with it', async () => {
     const url = await serve((_request, response) =>
       response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"message":"401 Unauthorized"}'),
     )
@@ -95,7 +95,7 @@ describe('an identity token that is refused', () => {
 })
 
 describe('saga watch', () => {
-  it('says once that the connection is lost, however long the server is away', async () => {
+  it('reports the lost connection once, however long the server is away', async () => {
     const event = (id: number, outcome: string | null) =>
       `id: ${id}\ndata: ${JSON.stringify({ seq: id, saga_id: 'trip', operation: 'SagaEnded', status: 'Ended', outcome })}\n\n`
     let requests = 0

@@ -10,7 +10,7 @@ it.each([
   [['--seconds'], "Option '--seconds <value>' argument missing"],
   [['--seconds', '--check'], "Option '--seconds' argument is ambiguous"],
   [['--check=1'], "Option '--check' does not take an argument"],
-])('what is wrong with %j stands in one sentence', (args, problem) => {
+])('the problem of %j is one sentence', (args, problem) => {
   const read = () => parseArgs({ args, allowPositionals: true, options })
   expect(read).toThrow()
   try {

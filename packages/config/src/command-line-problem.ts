@@ -1,8 +1,8 @@
 /**
- * What is wrong with a command line, in one sentence: behind it, `parseArgs` of Node explains how to name a
- * file that looks like an option.
+ * Returns the problem of a command line as one sentence. After that sentence, `parseArgs` of Node explains
+ * how to name a file that looks like an option.
  *
- * @param error what `parseArgs` threw
+ * @param error the error of `parseArgs`
  */
 export const commandLineProblem = (error: unknown): string =>
   String((error as Error).message).split(/\.?\n|\. /)[0] ?? ''

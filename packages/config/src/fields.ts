@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { redisOptions } from './redis-options.js'
 import { secretField } from './secret-field.js'
 
-/** A whole number written in decimal. */
+/** Returns the field of a whole number in decimal. */
 export const integer = (min: number, max: number) =>
   z
     .string()
@@ -10,16 +10,16 @@ export const integer = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
 
-/** A TCP port; 0 lets the system choose. */
+/** Returns the field of a TCP port; 0 lets the system choose. */
 export const port = () => integer(0, 65535)
 
-/** Milliseconds, at least `min`, or 0 for off. */
+/** Returns the field of milliseconds, at least `min`, or 0 for off. */
 export const millisecondsOrOff = (min: number, max: number) =>
   integer(0, max).refine((value) => value === 0 || value >= min, `must be 0 or at least ${min}`)
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
 
-/** Origins of web pages, exactly as browsers send them, separated by commas. */
+/** Returns the field of origins of web pages, exactly as browsers send them, separated by commas. */
 export const origins = () =>
   z
     .string()
@@ -30,8 +30,8 @@ export const origins = () =>
     )
 
 /**
- * An address that paths are added to, of HTTP or HTTPS, with slashes at its end or without; its value has
- * none.
+ * Returns the field of an HTTP or HTTPS address to which paths are added, with or without slashes at its end.
+ * Its value has none.
  */
 export const baseUrl = (example: string) =>
   z
@@ -39,14 +39,17 @@ export const baseUrl = (example: string) =>
     .refine((text) => !/[?#@]/.test(text), 'must have no user name, query or fragment')
     .transform((text) => text.replace(/(?<!\/)\/+$/, ''))
 
-/** `true` or `false`, nothing else. */
+/** Returns the field of `true` or `false`, nothing else. */
 export const booleanFlag = () =>
   z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
 
 const hasScheme = (schemes: string[]) => (value: string) =>
   URL.canParse(value) && schemes.includes(new URL(value).protocol)
 
-/** `postgresql://user:password@host:port/database`; a secret, as it holds a password. */
+/**
+ * Returns the field of `postgresql://user:password@host:port/database`. It is a secret, because it contains a
+ * password.
+ */
 export const databaseUrl = () =>
   secretField(
     z
@@ -60,7 +63,10 @@ export const databaseUrl = () =>
 const redisForms =
   'redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name, rediss+sentinel://… or unix:///path'
 
-/** A URL that {@link redisOptions} reads; a secret, as it may hold a password. */
+/**
+ * Returns the field of a URL that {@link redisOptions} reads. It is a secret, because it may contain a
+ * password.
+ */
 export const redisUrl = () =>
   secretField(z.string(`must be ${redisForms}`).refine(isRedisUrl, `must be ${redisForms}`))
 

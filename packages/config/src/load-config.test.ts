@@ -27,7 +27,7 @@ const problemsOf = (env: NodeJS.ProcessEnv): string => {
 }
 
 describe('loadConfig', () => {
-  it('names every variable that does not fit, at once', () => {
+  it('names every invalid variable, at once', () => {
     const problems = problemsOf({ PORT: 'eighty', GRPC_PORT: '70000', POOL_SIZE: '12' })
     expect(problems).toContain('PORT: must be a whole number')
     expect(problems).toContain('GRPC_PORT: must be at most 65535')
@@ -39,7 +39,7 @@ describe('loadConfig', () => {
     expect(problemsOf({ DATABASE_URL: 'mysql://me:hunter2@db/x', GRPC_PORT: '1' })).not.toContain('hunter2')
   })
 
-  it('calls no part of a variable that is set missing', () => {
+  it('does not report a part of a set variable as missing', () => {
     expect(problemsOf({ TIERS: 'one,three' })).toMatch(/^ {2}TIERS\.1: /m)
   })
 

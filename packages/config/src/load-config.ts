@@ -3,7 +3,8 @@ import { isSecretField } from './secret-field.js'
 import { readSecretFiles } from './secret-files.js'
 
 /**
- * The environment does not fit the schema. The message lists every problem, one in each line, and no values.
+ * The error of an environment that does not fit the schema. The message lists every problem, one on each
+ * line, and no values.
  */
 export class ConfigError extends Error {
   constructor(service: string, problems: string[]) {
@@ -15,12 +16,12 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a process's whole configuration at once. A variable that is set but empty counts as unset. Every
- * secret `NAME` may come from the file that `NAME_FILE` names.
+ * Reads the whole configuration of a process at once. An empty variable counts as unset. Every secret `NAME`
+ * may come from the file that `NAME_FILE` names.
  *
  * @param service name for the error text
  * @param schema one zod object; its keys are the names of environment variables
- * @throws ConfigError naming every variable that does not fit
+ * @throws ConfigError naming every invalid variable
  */
 export function loadConfig<Schema extends z.ZodObject>(
   service: string,

@@ -10,7 +10,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-it('makes a folder and those above it, readable by their owner only, and keeps one that is there', () => {
+it('creates a folder and those above it, readable by their owner only, and keeps an existing one', () => {
   const path = join(scratch, 'a', 'b', 'c')
   makeFolder(path)
   makeFolder(path)

@@ -2,10 +2,10 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder that a setting names, and the folders above it. One that is there stays as it is. `mkdir` of
- * Node with `recursive` never returns where a file system takes no folders, such as `/proc`.
+ * Creates a folder that a setting names, and the folders above it. An existing folder stays unchanged.
+ * `mkdir` of Node with `recursive` never returns on a file system without folders, such as `/proc`.
  *
- * @throws an error of the operating system, whose `code` says why the folder cannot be made
+ * @throws an error of the operating system, whose `code` says why the folder cannot be created
  */
 export function makeFolder(path: string, mode = 0o700): void {
   try {

@@ -9,7 +9,7 @@ it.each([
   ],
   ['fd00::/8', ['fd00::1'], ['fe80::1', '10.0.0.1']],
   ['loopback,uniquelocal', ['127.0.0.9', '::1', '10.0.0.1', '172.16.0.1'], ['172.32.0.1', '203.0.113.1']],
-])('%s names its proxies and no others', (text, proxies, others) => {
+])('%s matches its proxies and no others', (text, proxies, others) => {
   const trusts = proxyNetworks().parse(text)
   expect(proxies.map(trusts)).toEqual(proxies.map(() => true))
   expect(others.map(trusts)).toEqual(others.map(() => false))

@@ -1,12 +1,15 @@
 import { compile } from 'proxy-addr'
 import { z } from 'zod'
 
-/** Whether an address is one of a proxy, which is believed about the address of its client. */
+/**
+ * A function that decides whether an address belongs to a proxy, which is trusted about the address of its
+ * client.
+ */
 export type TrustsProxy = (address: string) => boolean
 
 /**
- * Addresses and networks of proxies, such as `10.1.2.3` and `10.1.0.0/16`, or the names `loopback`,
- * `linklocal` and `uniquelocal`, separated by commas.
+ * Returns the field of addresses and networks of proxies, such as `10.1.2.3` and `10.1.0.0/16`, or the names
+ * `loopback`, `linklocal` and `uniquelocal`, separated by commas.
  */
 export const proxyNetworks = () =>
   z.string().transform((text, context): TrustsProxy => {

@@ -42,7 +42,7 @@ describe('redisOptions', () => {
   })
 })
 
-describe('a URL of Redis that nobody could connect to', () => {
+describe('a URL of Redis that cannot work', () => {
   const schema = z.object({ REDIS_URL: redisUrl() })
 
   it.each([
@@ -55,7 +55,7 @@ describe('a URL of Redis that nobody could connect to', () => {
     'redis+sentinel://s1/main/1/2',
     'rediss+sentinel://s1',
     'redis://cache:port',
-  ])('is a problem at the start: %s', (url) => {
+  ])('is reported at the start: %s', (url) => {
     expect(() => loadConfig('demo', schema, { REDIS_URL: url })).toThrow('redis+sentinel://host:port')
   })
 })

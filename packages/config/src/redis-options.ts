@@ -1,17 +1,17 @@
-/** How to reach Redis, in the words of ioredis. */
+/** The connection to Redis, as options of ioredis. */
 export interface RedisConnectionOptions {
   path?: string
   host?: string
   port?: number
-  /** Where Sentinels are that know the primary's address. */
+  /** Addresses of Sentinels that know the address of the primary. */
   sentinels?: { host: string; port: number }[]
-  /** The Sentinels' name of the primary. */
+  /** Name of the primary for the Sentinels. */
   name?: string
   sentinelPassword?: string
   sentinelRetryStrategy?: (attempt: number) => number
-  /** Sentinels that speak TLS. */
+  /** Set when the Sentinels use TLS. */
   sentinelTLS?: Record<string, never>
-  /** Uses `tls` for the primary that the Sentinels name, too. */
+  /** Whether `tls` is also used for the primary that the Sentinels name. */
   enableTLSForSentinelMode?: boolean
   username?: string
   password?: string
@@ -20,12 +20,14 @@ export interface RedisConnectionOptions {
 }
 
 /**
- * Connection options for a URL: `redis://`, `rediss://` (TLS), `unix:///path/to/redis.sock`, which may name a
- * database and a user (`unix:///path?db=3&user=name&password=secret`), or
- * `redis+sentinel://user:password@host:port,host:port/name/db?sentinel_password=…`, or the same with
- * `rediss+sentinel://`: TLS to the Sentinels and to Redis.
+ * Returns connection options for a URL:
+ * - `redis://`, or `rediss://` for TLS
+ * - `unix:///path/to/redis.sock`, which may name a database and a user
+ *   (`unix:///path?db=3&user=name&password=secret`)
+ * - `redis+sentinel://user:password@host:port,host:port/name/db?sentinel_password=…`, or `rediss+sentinel://`
+ *   with TLS to the Sentinels and to Redis
  *
- * @throws TypeError for a text that is none of these
+ * @throws TypeError for any other text
  */
 export function redisOptions(url: string): RedisConnectionOptions {
   if (/^rediss?\+sentinel:/i.test(url)) return sentinelOptions(url)
@@ -54,7 +56,7 @@ const credentialsOf = ({ username, password }: URL) => ({
 })
 
 function sentinelOptions(url: string): RedisConnectionOptions {
-  // A URL has one host, so that the list of the Sentinels is read apart from the rest.
+  // A URL has one host, so the list of the Sentinels is read apart from the rest.
   const [, before, hosts = '', after] =
     /^(rediss?\+sentinel:\/\/(?:[^@/]*@)?)([^@/]+)(\/.+)$/i.exec(url) ?? []
   const parsed = new URL(`${before}sentinels${after}`)
@@ -68,8 +70,8 @@ function sentinelOptions(url: string): RedisConnectionOptions {
     }),
     name: decodeURIComponent(name),
     sentinelPassword: parsed.searchParams.get('sentinel_password') ?? undefined,
-    // Without the failover detector of ioredis: a client that asks a Sentinel when the detector speaks never
-    // connects again.
+    // Without the failover detector of ioredis, because a client that asks a Sentinel while the detector
+    // reports never reconnects.
     sentinelRetryStrategy: (attempt) => Math.min(attempt * 100, 2000),
     ...credentialsOf(parsed),
     db: Number(db),

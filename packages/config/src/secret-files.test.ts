@@ -38,19 +38,19 @@ function problemsOf(env: NodeJS.ProcessEnv): string {
 }
 
 describe('a secret from a file', () => {
-  it('is what the file holds, without the line break at its end', () => {
+  it('is the content of the file, without the line break at its end', () => {
     const config = loadConfig('demo', schema, { DATABASE_URL_FILE: urlFile(), API_TOKEN: 'a-token-given' })
     expect(config.DATABASE_URL.reveal()).toBe(url)
     expect(config.API_TOKEN?.reveal()).toBe('a-token-given')
   })
 
-  it('is an error when the variable itself is set too, and no file is preferred silently', () => {
+  it('is an error when the variable itself is set too, because neither is preferred silently', () => {
     const problems = problemsOf({ DATABASE_URL: url, DATABASE_URL_FILE: urlFile() })
     expect(problems).toContain('DATABASE_URL and DATABASE_URL_FILE are both set: unset one of them')
     expect(problems).not.toContain('hunter2')
   })
 
-  it('counts an empty variable as unset, on either side', () => {
+  it('is read when the variable is empty, and the variable when the name of the file is empty', () => {
     expect(problemsOf({ DATABASE_URL: '', DATABASE_URL_FILE: urlFile(), API_TOKEN_FILE: '' })).toBe('')
   })
 
@@ -60,7 +60,7 @@ describe('a secret from a file', () => {
     ['an endless device', () => '/dev/zero', 'it does not name a regular file'],
     ['an empty file', () => file('empty', '\n'), 'the file is empty'],
     ['a secret in place of a path', () => url, 'the file cannot be read (ENOENT)'],
-  ])('says that %s is no secret, without the path', (_what, path, problem) => {
+  ])('reports that %s is not a secret, without the path', (_what, path, problem) => {
     const message = problemsOf({ DATABASE_URL_FILE: path() })
     expect(message).toBe(`demo cannot start: its environment does not fit.\n  DATABASE_URL_FILE: ${problem}`)
   })
@@ -77,7 +77,7 @@ describe('a secret from a file', () => {
     expect(problemsOf({ DATABASE_URL_FILE: large })).toContain('the file is larger than 1048576 bytes')
   })
 
-  it('is checked as the variable is, and no part of it is shown', () => {
+  it('is checked like the variable, and no part of it is shown', () => {
     const problems = problemsOf({
       DATABASE_URL_FILE: file('mysql', 'mysql://me:hunter2@db/x'),
       API_TOKEN_FILE: file('short', 'hunter2'),

@@ -1,20 +1,23 @@
 import { readFileSync, statSync } from 'node:fs'
 
-/** Far more than any secret, so that a wrong path costs neither memory nor time. */
+/**
+ * Largest file of a secret, far larger than any secret, so that a wrong path costs neither memory nor time.
+ */
 const fileBytesMax = 1024 * 1024
 
 export interface SecretsRead {
-  /** The environment with the secrets that files hold, without the names of the files. */
+  /** The environment with the secrets from files, without the names of the files. */
   env: NodeJS.ProcessEnv
   /**
-   * Variable of a secret that could not be read → what is wrong, without the path and without any content.
+   * The problem of each secret that could not be read, by its variable, without the path and without any
+   * content.
    */
   problems: Map<string, string>
 }
 
 /**
  * Reads `NAME` from the file that `NAME_FILE` names. White space at the end of a file does not belong to the
- * secret. A variable that is set but empty counts as unset.
+ * secret. An empty variable counts as unset.
  *
  * @param names variables of secrets
  */

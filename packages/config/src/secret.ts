@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The secret value, for the one place that uses it. */
+  /** Returns the secret value, for the one place that uses it. */
   reveal(): string {
     return this.#value
   }

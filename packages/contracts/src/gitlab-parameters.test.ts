@@ -10,7 +10,7 @@ interface Item {
   ignored: string[]
 }
 
-/** Parameters of each call: name → whether it is refused. */
+/** Parameters of each call, by name, with whether each is refused. */
 let declared: Map<string, Map<string, boolean>>
 let items: Item[]
 let reasons: Set<string>
@@ -68,7 +68,7 @@ function declaredIn({ paths, components }: Document) {
 }
 
 describe('each parameter of GitLab in docs/gitlab-parameters.md', () => {
-  it('is one of a call that exists', () => {
+  it('belongs to a call that exists', () => {
     expect(items.length).toBeGreaterThan(70)
     expect(items.flatMap(({ refused }) => refused).length).toBeGreaterThan(30)
     expect(items.flatMap(({ ignored }) => ignored).length).toBeGreaterThan(20)
@@ -89,7 +89,7 @@ describe('each parameter of GitLab in docs/gitlab-parameters.md', () => {
     expect(wrong).toEqual([])
   })
 
-  it('is not declared where it has no effect, for which there is a reason', () => {
+  it('is not declared where it is ignored for a reason', () => {
     const wrong = items.flatMap(({ call, ignored }) =>
       ignored
         .filter((name) => declared.get(call)?.has(name) || !reasons.has(name))

@@ -20,7 +20,7 @@ interface Schema {
   [key: string]: unknown
 }
 
-/** The texts within a schema that may be of any length, by their path. */
+/** Lists the texts of unlimited length within a schema, by their path. */
 function unboundedTexts(schema: Schema, schemas: Record<string, Schema>, path: string): string[] {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split('/').at(-1) ?? ''
@@ -32,9 +32,9 @@ function unboundedTexts(schema: Schema, schemas: Record<string, Schema>, path: s
     ...(schema.anyOf ?? []).map((value) => [path, value] as const),
   ].flatMap(([name, value]) => unboundedTexts(value, schemas, name))
   const isText = [schema.type].flat().includes('string')
-  // These are bounded by what they are.
+  // These are limited by their kind.
   const isBounded = ['maxLength', 'enum', 'const'].some((word) => word in schema)
-  // A setting bounds a file, which is not held in memory.
+  // A setting limits a file, which is not held in memory.
   const isShort = ['date-time', 'uuid', 'binary'].includes(schema.format ?? '')
   return isText && !isBounded && !isShort ? [path, ...below] : below
 }
@@ -70,7 +70,7 @@ it('every text of a path, a query or a body has a maximum length', async () => {
   expect(inputs.flatMap(([path, schema]) => unboundedTexts(schema, components.schemas, path))).toEqual([])
 })
 
-it('every operation has a unique name and a line that says what it does', async () => {
+it('every operation has a unique name and a summary', async () => {
   const { paths } = JSON.parse(await readFile(openApiFile, 'utf8')) as {
     paths: Record<string, Record<string, { operationId: string; summary: string }>>
   }

@@ -25,7 +25,7 @@ const operations = [
   'ActivityRevoked',
 ]
 
-describe('the saga contract on the wire', () => {
+describe('the saga contract in bytes', () => {
   it('has exactly the ten unary operations under the contract path', () => {
     const methods = Object.values(SagaService)
     expect(methods.map((method) => method.path).sort()).toEqual(
@@ -34,7 +34,7 @@ describe('the saga contract on the wire', () => {
     expect(methods.some((method) => method.requestStream || method.responseStream)).toBe(false)
   })
 
-  it('takes SagaEnded as SagaStartedRequest, so that an expiry time arrives as the service name', () => {
+  it('reads SagaEnded as SagaStartedRequest, so that an expiry time arrives as the service name', () => {
     const sent = SagaEndedRequest.encode({ sagaId: 's-1', ExpiresAt: '2020-03-09 05:13:08.123' }).finish()
     expect(Buffer.from(sent)).toEqual(
       Buffer.concat([textField(1, 's-1'), textField(2, '2020-03-09 05:13:08.123')]),
@@ -45,7 +45,7 @@ describe('the saga contract on the wire', () => {
     })
   })
 
-  it('reads the numbers of ActivityExecuteStarted', () => {
+  it('reads the field numbers of ActivityExecuteStarted', () => {
     const sent = Buffer.concat([
       textField(1, 'a-1'),
       textField(2, 's-1'),
@@ -64,7 +64,7 @@ describe('the saga contract on the wire', () => {
     })
   })
 
-  it('reads the numbers of ActivityRetried and ActivityEnded, and keeps an unknown retry type as its number', () => {
+  it('reads the field numbers of ActivityRetried and ActivityEnded, and keeps an unknown retry type as its number', () => {
     const retried = Buffer.concat([
       textField(1, 'a-1'),
       textField(2, 'Executed'),
@@ -84,7 +84,7 @@ describe('the saga contract on the wire', () => {
     })
   })
 
-  it('answers with the numbers of CommonResponse', () => {
+  it('answers with the field numbers of CommonResponse', () => {
     const bytes = CommonResponse.encode({ isSuccess: true, message: 'recorded', errors: 'e' }).finish()
     expect(Buffer.from(bytes)).toEqual(
       Buffer.concat([Buffer.from([0x08, 1]), textField(2, 'recorded'), textField(3, 'e')]),

@@ -1,4 +1,4 @@
-// Writes prisma/migrations/<time>_<name>/migration.sql: what is missing between the migrations and the
+// Writes prisma/migrations/<time>_<name>/migration.sql with the SQL that leads from the migrations to the
 // schema.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'

@@ -1,4 +1,4 @@
-// Exits 1, with the SQL between the two, when the migrations do not lead to the schema.
+// Exits with 1, and prints the missing SQL, when the migrations do not lead to the schema.
 import { diffDatabaseToSchema } from '../src/migrations/index.js'
 import { withMigratedScratchDatabase } from './scratch-database.js'
 

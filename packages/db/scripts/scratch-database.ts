@@ -7,7 +7,7 @@ export interface ScratchDatabase {
   drop(): Promise<void>
 }
 
-/** A new, empty database on the server of the tests, or else on that of DATABASE_URL. */
+/** Creates an empty database on the server of the tests, or otherwise on that of DATABASE_URL. */
 export async function createScratchDatabase(): Promise<ScratchDatabase> {
   const adminUrl = process.env.SWITCHYARD_TEST_DATABASE_URL ?? process.env.DATABASE_URL
   if (!adminUrl)

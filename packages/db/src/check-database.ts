@@ -16,7 +16,9 @@ interface ServiceParts {
   lifecycle: { onClose(name: string, close: () => Promise<unknown>): void }
 }
 
-/** Opens the database of a service: its readiness asks it, and it is closed when the service closes. */
+/**
+ * Opens the database of a service. The readiness of the service checks it, and it closes with the service.
+ */
 export function openDatabase(
   { DATABASE_URL: url, DATABASE_POOL_SIZE_MAX: poolSizeMax }: DatabaseConfig,
   applicationName: string,
@@ -39,7 +41,7 @@ export async function checkDatabase({ pool }: Pooled): Promise<void> {
   if (pending.length > 0) throw new Error(`migrations pending: ${pending.join(', ')}`)
 }
 
-/** Names of the migrations that the database has; none when it is empty. */
+/** Returns the names of the migrations that the database has; none when it is empty. */
 export async function readAppliedMigrationNames(client: Pick<pg.ClientBase, 'query'>): Promise<Set<string>> {
   try {
     const { rows } = await client.query<{ migration_name: string }>(

@@ -6,26 +6,27 @@ export interface DatabaseOptions {
   url: string
   /** Most simultaneous connections of this process. Prisma and raw SQL share them. */
   poolSizeMax: number
-  /** Shown in `pg_stat_activity`, so that operators see which service holds a connection. */
+  /** Name in `pg_stat_activity`, by which operators see the service of a connection. */
   applicationName: string
-  /** The server cancels a statement that takes longer. Unset: no limit. */
+  /** Time after which the server cancels a statement. Unset: no limit. */
   statementTimeoutMs?: number
   /**
-   * A query without an answer for this time fails, and its connection is closed: a network that swallows
-   * packets reports nothing, and the system notices it after a quarter of an hour. Unset: 30 s; 0: no limit.
+   * Time after which a query without an answer fails, and its connection is closed. A network that drops
+   * packets reports nothing, and the operating system notices it only after a quarter of an hour. Unset: 30
+   * s; 0: no limit.
    */
   answerTimeoutMs?: number | undefined
 }
 
 export interface Database {
   readonly prisma: PrismaClient
-  /** The pool that Prisma uses, for plain SQL on hot paths. */
+  /** The pool that Prisma uses, for SQL on hot paths. */
   pool: pg.Pool
   /** Waits for running queries, then closes every connection. */
   close(): Promise<void>
 }
 
-/** The pool alone, for who uses plain SQL. */
+/** The pool alone, for code that uses only SQL. */
 export type Pooled = Pick<Database, 'pool'>
 
 /** The database itself, or a running transaction on it. */
@@ -42,7 +43,9 @@ export interface Rows {
 const connectTimeoutMs = 5000
 const defaultAnswerTimeoutMs = 30_000
 
-/** Connects at the first query, so that a service can start while its database is down. */
+/**
+ * Creates a client that connects at its first query, so that a service can start while its database is down.
+ */
 export function createDatabase({
   url,
   poolSizeMax,
@@ -70,8 +73,8 @@ export function createDatabase({
 
   let prisma: PrismaClient | undefined
   return {
-    // Created at the first use: a Prisma client needs memory for the whole schema, and some processes run
-    // plain SQL only.
+    // Created at its first use, because a Prisma client needs memory for the whole schema, and some processes
+    // run only SQL.
     get prisma() {
       // Other formats put lines of source code into error messages.
       prisma ??= new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
@@ -86,7 +89,7 @@ export function createDatabase({
 }
 
 /**
- * Time for a transaction that deletes a row with everything that belongs to it, which may be millions of
+ * Time limit of a transaction that deletes a row with everything that belongs to it, which may be millions of
  * rows.
  */
 export const deletingMsMax = defaultAnswerTimeoutMs

@@ -16,22 +16,22 @@ describe('isDatabaseUnavailable', () => {
     'Connection terminated unexpectedly',
     'Query read timeout',
     'timeout exceeded when trying to connect',
-  ])('is true for the driver saying %s', (message) => {
+  ])('is true for the error of the driver: %s', (message) => {
     expect(isDatabaseUnavailable(failure(undefined, message))).toBe(true)
   })
 
-  it('looks at the cause', () => {
+  it('reads the cause of an error', () => {
     expect(isDatabaseUnavailable(failure(undefined, 'wrapped', failure('ECONNRESET')))).toBe(true)
   })
 
   it.each(['23505', '22021', '42601', 'ERR_INVALID_ARG_TYPE'])(
-    'is false for %s, which stays wrong',
+    'is false for %s, which is not temporary',
     (code) => {
       expect(isDatabaseUnavailable(failure(code))).toBe(false)
     },
   )
 
-  it('is false for what is no failure of the database', () => {
+  it('is false for errors outside of the database', () => {
     expect(isDatabaseUnavailable(new TypeError('x is not a function'))).toBe(false)
     expect(isDatabaseUnavailable('text')).toBe(false)
   })

@@ -47,7 +47,7 @@ const temporaryKinds = [
   'TransactionWriteConflict',
 ]
 
-/** Those that callers tell apart by `sqlStateOf`. */
+/** The states that callers distinguish by `sqlStateOf`. */
 export const sqlStates = {
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
@@ -57,13 +57,13 @@ export const sqlStates = {
   queryCanceled: '57014',
 }
 
-/** The SQLSTATE of a failed statement; undefined when PostgreSQL did not answer. */
+/** Returns the SQLSTATE of a failed statement; undefined when PostgreSQL did not answer. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return /^[0-9A-Z]{5}$/.test(code) && !systemCodes.includes(code) ? code : undefined
 }
 
-/** Whether a query failed because the database is temporarily unavailable. */
+/** Returns whether a query failed because the database is temporarily unavailable. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const reported = adapterFailureOf(error)
@@ -79,11 +79,11 @@ const isTemporaryState = (state: string): boolean =>
 
 interface AdapterFailure {
   kind: string
-  /** SQLSTATE, when PostgreSQL answered with one. */
+  /** The SQLSTATE, if PostgreSQL answered with one. */
   originalCode?: string
 }
 
-/** The error of Prisma's driver adapter, which Prisma puts into `meta`. */
+/** Returns the error of Prisma's driver adapter, which Prisma puts into `meta`. */
 function adapterFailureOf(error: Error): AdapterFailure | undefined {
   const { meta } = error as { meta?: { driverAdapterError?: { cause?: AdapterFailure } } }
   return meta?.driverAdapterError?.cause
@@ -94,8 +94,8 @@ interface DriverError {
 }
 
 /**
- * The unique index that a write violated, e.g. `users_username_key_key`; null when the write failed for
- * another reason.
+ * Returns the unique index that a write violated, e.g. `users_username_key_key`; null when the write failed
+ * for another reason.
  */
 export function violatedUniqueIndex(error: unknown): string | null {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError) || error.code !== 'P2002') return null
@@ -103,10 +103,10 @@ export function violatedUniqueIndex(error: unknown): string | null {
 }
 
 /**
- * What `catch` of a write takes to throw a refusal where the write violated a unique index, and every other
- * error as it is.
+ * Returns a handler for `catch` of a write. It throws a refusal when the write violated a unique index, and
+ * every other error unchanged.
  *
- * @param refuse gets the error and the name of the index
+ * @param refuse receives the error and the name of the index
  */
 export const onTaken =
   (refuse: (cause: unknown, index: string) => Error) =>
@@ -115,10 +115,10 @@ export const onTaken =
     throw index === null ? error : refuse(error, index)
   }
 
-/** The error of pg for a statement, and of Prisma. */
+/** An error of pg for a statement, or of Prisma. */
 type ConstraintError = Error & { constraint?: unknown }
 
-/** Whether a row was refused because its project has been deleted meanwhile. */
+/** Returns whether a row was refused because its project has been deleted meanwhile. */
 export const isMissingProject = (error: unknown): boolean =>
   error instanceof Error &&
   /foreign key/i.test(error.message) &&

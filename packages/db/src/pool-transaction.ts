@@ -57,15 +57,15 @@ async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
   )
 }
 
-/** Another transaction has inserted a row after this transaction had found that it did not exist. */
+/** The error of a transaction that found no row, while another transaction has inserted it meanwhile. */
 export class WriteConflict extends Error {}
 
-/** Waits 10 to 20 ms before each of nine further attempts. */
+/** Nine retries, each after 10 to 20 ms. */
 const retrying = { retries: 9, minTimeout: 10, factor: 1, randomize: true }
 
 /**
  * Runs a transaction again when it conflicted with another transaction. `work` begins and ends the
- * transaction itself, and has rolled it back when it rejects.
+ * transaction itself, and rolls it back before it rejects.
  *
  * @throws DomainError unavailable when every attempt conflicted
  */

@@ -5,8 +5,9 @@ const pollMs = 20
 const waitMsMax = 2_000
 
 /**
- * Reads a table in the order of its ids, which come from a sequence, without missing a row: a transaction
- * that has drawn an id and not committed yet becomes visible later than the ids after it.
+ * Returns functions to read a table in the order of its ids, which come from a sequence, without missing a
+ * row. Without them, a reader could miss the row of a transaction that has drawn an id and commits later than
+ * transactions with higher ids.
  *
  * @param name first part of the names of its prepared statements
  */
@@ -15,7 +16,7 @@ export function sequenceHorizon(sequence: string, name: string) {
     name: `${name}-last-drawn`,
     text: `SELECT COALESCE(pg_sequence_last_value('${sequence}'), 0)::double precision AS position`,
   }
-  // Drawing an id takes this lock first, and the transaction keeps it until its rows are visible or
+  // A transaction takes this lock before it draws an id, and keeps it until its rows are visible or
   // discarded.
   const writers = {
     name: `${name}-writers`,
@@ -25,15 +26,15 @@ export function sequenceHorizon(sequence: string, name: string) {
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
   }
 
-  /** The last id that was drawn, whether or not its row is visible or ever will be. */
+  /** Returns the last id that was drawn, whether or not its row is visible or ever will be. */
   async function readLast({ pool }: Pooled): Promise<number> {
     const { rows } = await pool.query<{ position: number }>(lastDrawn)
     return rows[0]?.position ?? 0
   }
 
   /**
-   * The transactions under way that may have drawn ids. When all transactions that were under way after an id
-   * was drawn have ended, no row at that id becomes visible any more.
+   * Returns the active transactions that may have drawn ids. Once all of those that were active after an id
+   * was drawn have ended, no further row at that id becomes visible.
    */
   async function readWriters({ pool }: Pooled): Promise<Set<string>> {
     const { rows } = await pool.query<{ writer: string }>(writers)
@@ -47,9 +48,9 @@ export function sequenceHorizon(sequence: string, name: string) {
   }
 
   /**
-   * The last id that was drawn, once no further row up to it becomes visible.
+   * Returns the last drawn id, once no further row up to it can become visible.
    *
-   * @returns null when a transaction that may have drawn one is still under way after two seconds
+   * @returns null when a transaction that may have drawn such an id is still active after two seconds
    */
   async function find(database: Pooled): Promise<number | null> {
     const last = await readLast(database)

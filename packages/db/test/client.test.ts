@@ -37,14 +37,14 @@ afterAll(async () => {
   await scratch.drop()
 })
 
-test('a handle that was used for SQL alone closes its pool', async () => {
+test('a client that was used only for SQL closes its pool', async () => {
   const handle = open(scratch.url)
   await handle.pool.query('SELECT 1')
   await handle.close()
   expect(handle.pool.ended).toBe(true)
 })
 
-test('a query without an answer fails in time and gives its connection up, so that the next one has another', async () => {
+test('a query without an answer fails in time and closes its connection, so that the next query gets another', async () => {
   const handle = createDatabase({
     url: scratch.url,
     poolSizeMax: 1,
@@ -66,14 +66,14 @@ test('a migrated database is ready', async () => {
   await expect(checkDatabase(database)).resolves.toBeUndefined()
 })
 
-test('a database that is down makes readiness say so, soon, and without the password', async () => {
+test('readiness reports soon that the database is down, without its password', async () => {
   const down = open('postgresql://user:top-secret@127.0.0.1:1/switchyard')
   await expect(checkDatabase(down)).rejects.toThrow(/^database does not answer \(ECONNREFUSED\)$/)
   await expect(down.prisma.user.count()).rejects.toThrow(/^(?!.*top-secret).*Can't reach database server/s)
   await down.close()
 })
 
-test('a database without the migrations is told apart from one that is down', async () => {
+test('a database without the migrations is distinguished from one that is down', async () => {
   const { url, drop } = await createScratchDatabase()
   const empty = open(url)
   await expect(checkDatabase(empty)).rejects.toThrow(/^migrations pending: 0_baseline/)
@@ -81,7 +81,7 @@ test('a database without the migrations is told apart from one that is down', as
   await drop()
 })
 
-test('Prisma and SQL agree on a time, in whatever zone the server is', async () => {
+test('Prisma and SQL agree on a time, in any time zone of the server', async () => {
   const created = await createUser(database, 'timely')
   const { rows } = await database.pool.query<{ created_at: Date }>(
     'SELECT created_at FROM users WHERE id = $1',
@@ -91,7 +91,7 @@ test('Prisma and SQL agree on a time, in whatever zone the server is', async () 
   expect(Math.abs(created.createdAt.getTime() - Date.now())).toBeLessThan(60_000)
 })
 
-test('a failed transaction leaves nothing behind', async () => {
+test('a failed transaction changes nothing', async () => {
   const failing = inTransaction(database, async (transaction) => {
     await createUser(transaction, 'half-done')
     throw new Error('second step failed')
@@ -113,7 +113,7 @@ test('connections cut by the server do not end the process, and the next query c
   await other.close()
 })
 
-test('a query answers awaited and by callback, with its values beside it or in it, and tells its failure', async () => {
+test('a query returns its result by promise and by callback, with its values beside it or in it, and reports its failure', async () => {
   const client = await database.pool.connect()
   const text = 'SELECT $1::text AS given'
   const callback = (config: string | object, values?: string[]) =>

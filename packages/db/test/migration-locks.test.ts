@@ -21,7 +21,7 @@ afterEach(async () => {
   await scratch.drop()
 })
 
-/** Every shipped migration, and one more. */
+/** Returns every shipped migration, and one more. */
 async function withNext(sql: string): Promise<ShippedMigration[]> {
   return [...(await listShippedMigrations()), { name: '99990101000000_next', sql }]
 }
@@ -41,7 +41,7 @@ const isWaiting = async () => {
   return (rowCount ?? 0) > 0
 }
 
-test('writers wait for a table that a migration does not get no longer than the timeout, and it is tried again', async () => {
+test('writers wait no longer than the timeout for a table that a migration cannot lock, and the migration tries again', async () => {
   const shipped = await withNext(
     'CREATE TABLE added_first (id integer); ALTER TABLE projects ADD COLUMN added text',
   )
@@ -66,7 +66,7 @@ test('writers wait for a table that a migration does not get no longer than the 
   expect((await recorded()).at(-1)).toEqual({ finished: true, rolled_back: false })
 })
 
-test('a migration that gets no lock ends after its attempts, leaves nothing, and can be run again', async () => {
+test('a migration without a lock ends after its attempts, changes nothing, and can run again', async () => {
   const shipped = await withNext(
     'CREATE TABLE added_first (id integer); ALTER TABLE projects ADD COLUMN added text',
   )
@@ -85,7 +85,7 @@ test('a migration that gets no lock ends after its attempts, leaves nothing, and
   expect((await applyMigrations(scratch.url, options)).migrations).toEqual(['99990101000000_next'])
 })
 
-test('an index that was cut off while it was built CONCURRENTLY is built by the next run', async () => {
+test('the next run builds an index whose CONCURRENT build was interrupted', async () => {
   const shipped = await withNext('CREATE INDEX CONCURRENTLY added_idx ON projects (name)')
   await client.query('BEGIN; UPDATE projects SET name = name')
   const migrating = applyMigrations(scratch.url, {
@@ -110,7 +110,7 @@ test('an index that was cut off while it was built CONCURRENTLY is built by the 
   expect(await valid()).toEqual([{ indisvalid: true }])
 })
 
-test('an index ON ONLY a partitioned table is built in every partition, and goes on where it was cut off', async () => {
+test('an index ON ONLY a partitioned table is built in every partition, and continues after an interruption', async () => {
   const shipped = await withNext(
     'CREATE UNIQUE INDEX added_idx ON ONLY saga_events (received_at, id, saga_id)',
   )
@@ -132,7 +132,7 @@ test('an index ON ONLY a partitioned table is built in every partition, and goes
   expect(rows).toEqual([{ indisvalid: true, indisunique: true, parts: 9, partitions: 9 }])
 })
 
-test('the error of a migration that PostgreSQL refuses says why', async () => {
+test('the error of a refused migration has the reason of PostgreSQL', async () => {
   const shipped = await withNext('ALTER TABLE projects ADD COLUMN name text')
   await expect(applyMigrations(scratch.url, { shipped })).rejects.toThrow(
     /column "name" of relation "projects" already exists[\s\S]*99990101000000_next/,

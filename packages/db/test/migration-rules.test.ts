@@ -4,7 +4,7 @@ import { problemsOf } from './support/migration-rules.js'
 
 const [baseline, ...after] = await listShippedMigrations()
 
-it('every migration after the baseline leaves the release before working and locks no large table', async () => {
+it('every migration after the baseline keeps the release before working and locks no large table for long', async () => {
   const broken = await Promise.all(
     after.map(async ({ name, sql }) => ({ name, problems: await problemsOf(sql) })),
   )
@@ -65,7 +65,7 @@ describe('allowed', () => {
     expect(await problemsOf(sql)).toEqual([])
   })
 
-  it('a contract step without the release is refused', async () => {
+  it('a contract step that names no release is refused', async () => {
     expect(await problemsOf('-- contract\nALTER TABLE a DROP COLUMN b')).toEqual([
       'drops a column: the release before may use it',
     ])

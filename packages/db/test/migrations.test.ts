@@ -37,13 +37,13 @@ test('a second run applies nothing and records nothing', async () => {
   expect(await recordedMigrations()).toEqual(recorded)
 })
 
-test('of runs at the same time, one applies and the others find nothing to do', async () => {
+test('of simultaneous runs, one applies the migrations and the others find nothing to do', async () => {
   const runs = await Promise.all([applyMigrations(url), applyMigrations(url), applyMigrations(url)])
   expect(runs.flatMap((run) => run.migrations)).toEqual(await shippedNames())
   expect(await recordedMigrations()).toHaveLength((await shippedNames()).length)
 })
 
-test('today and the next seven days (UTC) have their partitions afterwards', async () => {
+test('a run creates the partitions of today and the next seven days (UTC)', async () => {
   const { partitions } = await applyMigrations(url)
   const days = Array.from({ length: 8 }, (_, day) =>
     new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', ''),
@@ -51,7 +51,7 @@ test('today and the next seven days (UTC) have their partitions afterwards', asy
   expect(partitions).toEqual(days.map((day) => `saga_events_${day}`))
 })
 
-test('a migration that was cut off runs again', async () => {
+test('an interrupted migration runs again', async () => {
   await applyMigrations(url)
   const [migration] = await recordedMigrations()
   await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
@@ -72,7 +72,7 @@ test('a migration that was cut off runs again', async () => {
   ])
 })
 
-test('the migrations lead exactly to the schema, and a missing column is seen', async () => {
+test('the migrations lead exactly to the schema, and a missing column is reported', async () => {
   await applyMigrations(url)
   expect(await diffDatabaseToSchema(url)).toBe('')
   await client.query('ALTER TABLE saga_events DROP COLUMN result')
@@ -81,7 +81,7 @@ test('the migrations lead exactly to the schema, and a missing column is seen', 
   )
 })
 
-test('a database with foreign tables is left alone', async () => {
+test('a database with foreign tables is not changed', async () => {
   await client.query('CREATE TABLE somebody_elses (id integer)')
   await expect(applyMigrations(url)).rejects.toThrow(/not empty/)
   const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")

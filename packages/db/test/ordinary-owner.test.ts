@@ -29,10 +29,11 @@ afterAll(async () => {
   await admin.end()
 })
 
-test('the owner of a database migrates it and makes the roles of the services without being a superuser', async () => {
+test('the owner of a database migrates it and creates the roles of the services without being a superuser', async () => {
   const { migrations } = await applyMigrations(url)
   expect(migrations).toEqual((await listShippedMigrations()).map(({ name }) => name))
-  // The roles of this server are there already, so this owner may only administer them when it is told so.
+  // The roles of this server exist already, so this owner may only administer them when that right is
+  // granted.
   const passwords = derivePasswords(new URL(scratch.url).password)
   for (const service of databaseServices) {
     await admin.query(

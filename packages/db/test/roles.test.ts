@@ -29,7 +29,7 @@ beforeAll(async () => {
   await applyMigrations(scratch.url)
   // Roles belong to the whole server, so every test gives them the same passwords.
   passwords = derivePasswords(new URL(scratch.url).password)
-  // A right that an earlier version gave away is taken back.
+  // A right that an earlier version granted is revoked.
   await applyRoles(scratch.url, passwords)
   owner = new pg.Client({ connectionString: scratch.url })
   await owner.connect()
@@ -49,7 +49,10 @@ afterAll(async () => {
   await scratch.drop()
 })
 
-/** The code of PostgreSQL's refusal, or null when the statement passes; either way nothing is kept. */
+/**
+ * Returns the code of PostgreSQL's refusal, or null when the statement passes. It is rolled back in both
+ * cases.
+ */
 async function refusalOf(service: DatabaseService, sql: string): Promise<string | null> {
   const client = clients.get(service)
   try {
@@ -61,7 +64,7 @@ async function refusalOf(service: DatabaseService, sql: string): Promise<string 
   }
 }
 
-/** The services that a table's comment in the schema names, by what they may do besides reading. */
+/** Returns the services that a table's comment in the schema names, with their rights besides reading. */
 function namedInSchema(): Map<string, Partial<Record<DatabaseService, Access>>> {
   const clauses: [RegExp, Access][] = [
     [/Written by ([^.;]+)/, 'write'],
@@ -85,8 +88,8 @@ function namedInSchema(): Map<string, Partial<Record<DatabaseService, Access>>> 
   )
 }
 
-describe('the list of who may change which table', () => {
-  it('is what schema.prisma says of each table', () => {
+describe('the list of rights on tables', () => {
+  it('equals the comment of each table in schema.prisma', () => {
     const changing = Object.entries(tableAccess)
       .filter(([table]) => table !== '_prisma_migrations')
       .map(([table, services]) => [
@@ -108,7 +111,7 @@ describe('the list of who may change which table', () => {
 describe.each(databaseServices)('%s', (service) => {
   const statements = (table: string): Record<string, string> => ({
     read: `SELECT FROM ${table} LIMIT 1`,
-    // Without the default values of the owner's sequences nothing but rights is judged.
+    // Without the default values of the owner's sequences, only the rights are tested.
     add: `INSERT INTO ${table} SELECT * FROM ${table} WHERE false`,
     change: `UPDATE ${table} SET ${columnOf(table)} = ${columnOf(table)} WHERE false`,
     delete: `DELETE FROM ${table} WHERE false`,
@@ -132,7 +135,7 @@ describe.each(databaseServices)('%s', (service) => {
     for (const { name, column } of rows) changedColumns.set(name, column)
   })
 
-  it.each(Object.keys(tableAccess))('may do with %s what the list says, and nothing else', async (table) => {
+  it.each(Object.keys(tableAccess))('has on %s exactly the rights of the list', async (table) => {
     const access = tableAccess[table]?.[service]
     for (const [verb, sql] of Object.entries(statements(table))) {
       const expected = access && allowed[access].includes(verb) ? null : refused
@@ -143,7 +146,7 @@ describe.each(databaseServices)('%s', (service) => {
     expect(await refusalOf(service, `DROP TABLE ${table}`)).toBe(refused)
   })
 
-  it('makes no table, schema, role, extension or database, and is nobody special', async () => {
+  it('creates no table, schema, role, extension or database, and has no special attribute', async () => {
     for (const sql of [
       'CREATE TABLE t (x int)',
       'CREATE SCHEMA s',
@@ -161,18 +164,18 @@ describe.each(databaseServices)('%s', (service) => {
     expect(Object.values(rows[0] ?? { none: true })).toEqual([false, false, false, false, false])
   })
 
-  it.runIf(service !== 'saga-reporter')('makes no temporary table', async () => {
+  it.runIf(service !== 'saga-reporter')('creates no temporary table', async () => {
     expect(await refusalOf(service, 'CREATE TEMPORARY TABLE t (x int)')).toBe(refused)
   })
 
-  it.runIf(service !== 'worker')('neither makes nor drops partitions', async () => {
+  it.runIf(service !== 'worker')('neither creates nor drops partitions', async () => {
     expect(await refusalOf(service, "SELECT ensure_saga_event_partitions('2031-01-01', 1)")).toBe(refused)
     expect(await refusalOf(service, "SELECT drop_saga_event_partition('saga_events_20310101')")).toBe(refused)
   })
 })
 
 describe('the worker', () => {
-  it('reads up to where the event log of sagas has been given numbers, and draws none', async () => {
+  it('reads the last id of the event log of sagas, and draws none', async () => {
     await owner.query("SELECT nextval('saga_events_id_seq')")
     const read = await clients
       .get('worker')
@@ -181,12 +184,12 @@ describe('the worker', () => {
     expect(await refusalOf('worker', "SELECT nextval('saga_events_id_seq')")).toBe(refused)
   })
 
-  it('locks what it purges', async () => {
+  it('locks the rows that it purges', async () => {
     for (const table of Object.keys(lockedWhenPurged))
       expect(await refusalOf('worker', `SELECT FROM ${table} FOR UPDATE`)).toBeNull()
   })
 
-  it('makes, thins and drops partitions of the event log, and no other table', async () => {
+  it('creates, thins and drops partitions of the event log, and no other table', async () => {
     const worker = clients.get('worker')
     const made = await worker?.query("SELECT ensure_saga_event_partitions('2031-01-01', 1) AS name")
     expect(made?.rows).toEqual([{ name: 'saga_events_20310101' }])
@@ -224,7 +227,7 @@ it('the role of an exporter reads the statistics of the server, and no table', a
   await client.end()
 })
 
-it('a wrong password is refused, and PostgreSQL keeps none in plain text', async () => {
+it('a wrong password is refused, and PostgreSQL stores no password in plain text', async () => {
   const client = new pg.Client({ connectionString: serviceUrl(scratch.url, 'worker', passwords['git-api']) })
   await expect(client.connect()).rejects.toMatchObject({ code: '28P01' })
   const { rows } = await owner.query<{ kept: string }>(

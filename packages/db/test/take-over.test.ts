@@ -18,15 +18,15 @@ afterEach(async () => {
   await scratch.drop()
 })
 
-/** Names that sort before that of the last migration; takeOver counts them. */
+/** Names of migrations that sort before the last one; takeOver counts them. */
 const allNames = [
   ...Array.from({ length: 56 }, (_, index) => `20261121${String(index).padStart(6, '0')}_earlier`),
   lastBeforeBaseline,
 ]
 
 /**
- * A database as the earlier migrations make it: the schema of the baseline, the tables of tenants' cells, and
- * a record of each migration.
+ * Creates a database as the earlier migrations do: the schema of the baseline, the tables of tenants' cells,
+ * and a record of each migration.
  */
 async function createEarlierDatabase(names: string[]): Promise<void> {
   const [baseline] = await listShippedMigrations()
@@ -54,7 +54,7 @@ const tenantTables = async () =>
     )
   ).rows
 
-it('a new database gets the baseline and is as the schema says', async () => {
+it('a new database gets the baseline and has the schema', async () => {
   expect((await applyMigrations(scratch.url)).migrations[0]).toBe('0_baseline')
   expect(await diffDatabaseToSchema(scratch.url)).toBe('')
   expect((await client.query('SELECT name FROM webhook_cursors')).rows).toEqual([{ name: 'sagas' }])
@@ -79,7 +79,7 @@ it('a database with the last migration before the baseline keeps its rows and lo
   expect((await applyMigrations(scratch.url)).migrations).toEqual([])
 })
 
-it('a database with an earlier migration is refused, with what to do, and left as it is', async () => {
+it('a database with an earlier migration is refused with instructions, and not changed', async () => {
   await createEarlierDatabase(allNames.slice(0, -1))
   await expect(applyMigrations(scratch.url)).rejects.toThrow(
     `this database is older than ${lastBeforeBaseline}: first run the migrations of the release that ends with it (docs/upgrade.md)`,
@@ -89,7 +89,7 @@ it('a database with an earlier migration is refused, with what to do, and left a
   expect(rows).toEqual([])
 })
 
-it('a table of cells that is in use is waited for, and nothing is recorded before it is gone', async () => {
+it('a migration waits for a table of cells that is in use, and records nothing before the table is dropped', async () => {
   await createEarlierDatabase(allNames)
   await client.query('BEGIN; SELECT FROM saga_tenant_copies')
   const options = { lockTimeoutMs: 50, retryAfterMs: 10, attempts: 2 }

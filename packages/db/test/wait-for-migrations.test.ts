@@ -4,7 +4,7 @@ import { createScratchDatabase } from '../scripts/scratch-database.js'
 import { applyMigrations } from '../src/migrations/index.js'
 import { waitForMigrations } from '../src/migrations/wait-for-migrations.js'
 
-it('waits for a role that does not exist yet and for the migration, says so, and ends with the migration', async () => {
+it('waits for a role that does not exist yet and for the migration, reports both, and ends with the migration', async () => {
   const scratch = await createScratchDatabase()
   const admin = new pg.Client({ connectionString: scratch.url })
   await admin.connect()

@@ -1,20 +1,20 @@
 import { type Share, totalOf } from './statistics.js'
 
-/** What happened at one moment, such as the end of a saga, and how much of it counts as a hit. */
+/** An event at one moment, such as the end of a saga, and how much of it counts as a hit. */
 export interface Trial extends Share {
   /** Unix time in milliseconds. */
   at: number
 }
 
 /**
- * Other moments are as likely as long as the logarithm of their likelihood is less by no more than this: the
- * usual 95 percent.
+ * Largest difference of the logarithm of the likelihood between the most likely moment and another likely
+ * one. It gives the usual confidence of 95 percent.
  */
 const likelihoodLess = 2
 
 /**
- * The moment of a span from which hits are more frequent than before: the most likely single change of their
- * share (D. V. Hinkley, 1970). Null when no moment of the span is among those that are likely.
+ * Finds the moment of a span from which hits are more frequent than before: the most likely single change of
+ * their share (D. V. Hinkley, 1970). Null when no likely moment is in the span.
  *
  * @param trials by time
  */
@@ -40,6 +40,6 @@ function logLikelihood({ hits, of }: Share): number {
   return (hits && hits * Math.log(hits / of)) + (misses && misses * Math.log(misses / of))
 }
 
-/** Share of hits among the trials from one moment up to another one. */
+/** Returns the share of hits among the trials from one moment up to another. */
 export const shareBetween = (trials: readonly Trial[], from: number, to: number): Share =>
   totalOf(trials.filter(({ at }) => at >= from && at < to))

@@ -11,7 +11,7 @@ import {
 const minute = 60_000
 const moments = { from: 0, startedAt: 60 * minute, finishedAt: 62 * minute, to: 92 * minute, sagasMin: 20 }
 
-/** Two sagas a minute; `change` says what is different about some. */
+/** Generates two sagas a minute; `change` returns the deviations of some. */
 function historyOf(change: (run: SagaRun, number: number) => Partial<SagaRun> = () => ({})): ServiceHistory {
   const runs = Array.from({ length: 184 }, (_, number): SagaRun => {
     const seconds = 1 + (number % 7) / 10
@@ -25,7 +25,7 @@ const measures = (history: ServiceHistory) => findImpact(history, moments).map((
 const failure = { failed: true, fingerprint: 'known' }
 
 describe('what became worse with a deployment', () => {
-  it('is nothing where nothing changes, whatever the rate of failures is', () => {
+  it('is nothing when nothing changes, at any rate of failures', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 30 }), (every) => {
         expect(measures(historyOf((_, number) => (number % every === 0 ? failure : {})))).toEqual([])
@@ -33,7 +33,7 @@ describe('what became worse with a deployment', () => {
     )
   })
 
-  it('names failures that begin with it, their rates and when they begin', () => {
+  it('names failures that begin with it, their rates and their beginning', () => {
     const history = historyOf(({ at }, number) => (at >= 63 * minute && number % 3 === 0 ? failure : {}))
     const [found] = findImpact(history, moments)
     expect(found).toMatchObject({
@@ -45,19 +45,19 @@ describe('what became worse with a deployment', () => {
     expect(found?.after).toBeCloseTo(1 / 3, 1)
   })
 
-  it('says nothing about failures that began before, or a quarter of an hour after it', () => {
+  it('excludes failures that began before it, or a quarter of an hour after it', () => {
     for (const began of [50, 77])
       expect(
         measures(historyOf(({ at }, number) => (at >= began * minute && number % 2 ? failure : {}))),
       ).toEqual([])
   })
 
-  it('says nothing with fewer than twenty sagas', () => {
+  it('is nothing with fewer than twenty sagas', () => {
     const history = historyOf(({ at }) => (at >= 62 * minute ? failure : {}))
     expect(findImpact(history, { ...moments, to: 70 * minute })).toEqual([])
   })
 
-  it('names failures that nobody saw before, and none that was known', () => {
+  it('names unknown failures, and no known ones', () => {
     const failing = (fingerprint: string) =>
       historyOf(({ at }, number) =>
         at >= 62 * minute && number % 12 === 0 ? { failed: true, fingerprint } : {},
@@ -75,7 +75,7 @@ describe('what became worse with a deployment', () => {
     ).toEqual(['stuck'])
   })
 
-  /** A sample of queues every minute since a day before the deployment. */
+  /** Generates a sample of queues for every minute from a day before the deployment. */
   const queuesOf = (change: (minute: number) => Partial<QueueSample>): ServiceHistory => ({
     ...historyOf(),
     queues: Array.from({ length: 1532 }, (_, number) => {
@@ -84,7 +84,7 @@ describe('what became worse with a deployment', () => {
     }),
   })
 
-  it('names queues that become slower, and jobs of which more attempts fail', () => {
+  it('names queues that become slower, and queues in which more attempts fail', () => {
     const slower = (after: number) =>
       queuesOf((at) => ({ latencySeconds: (at >= 62 ? after : 1) + (at % 2) }))
     expect(measures(slower(5))).toEqual(['queue_latency'])
@@ -95,14 +95,14 @@ describe('what became worse with a deployment', () => {
     expect(measures(queuesOf((at) => ({ latencySeconds: null, failed: at % 7 === 0 ? 10 : 0 })))).toEqual([])
   })
 
-  it('says nothing about queues that were as slow, or whose jobs failed as often, in other hours of the day', () => {
+  it('excludes queues that were as slow, or failed as often, in other hours of the day', () => {
     const isUsual = (at: number) => Math.floor((at + 1440) / 60) % 6 === 0 && at < 0
     const worse = (at: number) => ({ latencySeconds: 9, failed: at % 4 ? 10 : 0 })
     expect(measures(queuesOf((at) => (at >= 62 ? worse(at) : {})))).toEqual(['queue_latency', 'failed_jobs'])
     expect(measures(queuesOf((at) => (at >= 62 || isUsual(at) ? worse(at) : {})))).toEqual([])
   })
 
-  it('needs more proof where the rate of failures differs from hour to hour', () => {
+  it('requires more evidence when the rate of failures differs from hour to hour', () => {
     const history = historyOf(({ at }, number) => (at >= 62 * minute && number % 4 === 0 ? failure : {}))
     expect(measures(history)).toEqual(['failures'])
     const hours = Array.from({ length: 24 }, (_, hour) => ({ hits: hour % 6 === 0 ? 40 : 0, of: 120 }))
@@ -110,7 +110,7 @@ describe('what became worse with a deployment', () => {
   })
 })
 
-it('a cause is common where services that were not deployed became worse at the same time', () => {
+it('a cause is common when services that were not deployed became worse at the same time', () => {
   const worse = historyOf(({ at }, number) => (at >= 63 * minute && number % 3 === 0 ? failure : {}))
   expect(isCommonCause([historyOf(), historyOf(), worse], moments)).toBe(false)
   expect(isCommonCause([worse, historyOf(), worse], moments)).toBe(true)

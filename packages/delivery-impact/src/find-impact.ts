@@ -11,50 +11,50 @@ import {
   usualOf,
 } from './statistics.js'
 
-/** An ended saga, or one that failed for the first time. */
+/** A saga that has ended, or that failed for the first time. */
 export interface SagaRun {
-  /** When it ended or failed, in Unix milliseconds. */
+  /** Time of its end or failure, in Unix milliseconds. */
   at: number
   /** Whether it failed or was compensated. */
   failed: boolean
-  /** From its start to its end; null while it has not ended. */
+  /** Seconds from its start to its end; null while it has not ended. */
   seconds: number | null
-  /** Of its first error; null when it has none. */
+  /** Fingerprint of its first error; null when it has none. */
   fingerprint: string | null
-  /** Whether it waits for longer than it may. */
+  /** Whether it waits for longer than allowed. */
   stuck: boolean
 }
 
-/** What the queues of a service did since the sample before. */
+/** The activity of the queues of a service since the previous sample. */
 export interface QueueSample {
   at: number
   /** Whole seconds that the oldest job has waited; null: unknown. */
   latencySeconds: number | null
-  /** Attempts at jobs, and those of them that failed. */
+  /** Attempts at jobs. */
   jobs: number
   failed: number
 }
 
-/** What is known of a service around a deployment. */
+/** The data of a service around a deployment. */
 export interface ServiceHistory {
-  /** From the beginning of the window before the deployment, by time. */
+  /** Sagas from the beginning of the window before the deployment, by time. */
   runs: readonly SagaRun[]
-  /** By time; may begin a day before the deployment. */
+  /** Samples by time, which may begin a day before the deployment. */
   queues: readonly QueueSample[]
-  /** Sagas that failed, and those that waited, among all of each hour of the day before the deployment. */
+  /** The shares of failed and of waiting sagas in each hour of the day before the deployment. */
   hours: { failed: readonly Share[]; stuck: readonly Share[] }
-  /** Fingerprints among `runs` that were seen in the fortnight before the deployment. */
+  /** Fingerprints among `runs` that occurred in the two weeks before the deployment. */
   knownFingerprints: ReadonlySet<string>
 }
 
 export interface Moments {
-  /** When the deployment was finished, and when it began; Unix milliseconds. */
+  /** Beginning of the deployment, in Unix milliseconds; `finishedAt` is its end. */
   startedAt: number
   finishedAt: number
-  /** Beginning of the window before, and end of the window after. */
+  /** Beginning of the window before; `to` is the end of the window after. */
   from: number
   to: number
-  /** Fewer sagas after a deployment say nothing about a rate. */
+  /** Fewest sagas after a deployment that allow a statement about a rate. */
   sagasMin: number
 }
 
@@ -79,28 +79,29 @@ export const testNames: Record<Measure, string> = {
 
 export type Measure = (typeof measures)[number]
 
-/** One figure of the service that is looked at. */
+/** One figure of the compared service. */
 export interface Finding extends Omit<ImpactFinding, 'tenant' | 'serviceName' | 'measure'> {
   measure: Measure
-  /** When it began, in Unix milliseconds. */
+  /** Time at which the figure became worse, in Unix milliseconds. */
   changePoint: number
 }
 
 const lookMinutes = [2, 5, 10, 15, 30]
 
 /**
- * When a deployment is looked at, in minutes after its end: soon, and last when the window after it is full.
+ * Returns the times of the looks at a deployment, in minutes after its end. The first ones are soon, and the
+ * last one is when the window after it is full.
  */
 export const looksWithin = (windowMinutes: number): number[] => [
   ...lookMinutes.filter((minutes) => minutes < windowMinutes),
   windowMinutes,
 ]
 
-/** A rise that begins later than this after the end of a deployment has another reason. */
+/** Longest time after the end of a deployment at which a rise can begin because of it. */
 export const changePointMsMax = 10 * 60_000
 /**
- * P-value up to which a difference counts: with five figures and six looks at each of a thousand deployments,
- * some three are by chance.
+ * Largest p-value of a difference that counts. With five figures and six looks at each of a thousand
+ * deployments, about three differences occur by chance.
  */
 const pValueMax = 1e-5
 
@@ -108,12 +109,13 @@ const timesMin = 2
 const percentagePointsMin = 0.05
 export const durationTimesMin = 1.5
 const newFailuresMin = 3
-/** A new failure is rare by itself, so less proof suffices. */
+/** Largest p-value of a new failure. A new failure is rare by itself, so less evidence suffices. */
 const newFailurePValueMax = 0.01
 
 /**
- * What became worse in a service with a deployment: figures of the window after it beside those of the window
- * before, each by a test of which the p-value counts. A rise counts only when it begins with the deployment.
+ * Finds the figures of a service that became worse with a deployment. Each figure of the window after it is
+ * compared with the window before by a statistical test. A rise counts only when it begins with the
+ * deployment.
  */
 export function findImpact(history: ServiceHistory, moments: Moments): Finding[] {
   const findings = [
@@ -128,15 +130,15 @@ export function findImpact(history: ServiceHistory, moments: Moments): Finding[]
 }
 
 /**
- * Others that became worse at the same time without a deployment of theirs, from which the reason is a common
- * one.
+ * Fewest other services that became worse at the same time without a deployment, from which the cause is a
+ * common one.
  */
 const othersMin = 2
 const otherShareMin = 0.1
 
 /**
- * Whether services that were not deployed became worse at the same moment, so that the deployment is not the
- * reason.
+ * Returns whether services that were not deployed became worse at the same moment, so that the deployment is
+ * not the cause.
  *
  * @param others services without a deployment in the windows
  */
@@ -145,7 +147,7 @@ export function isCommonCause(others: readonly ServiceHistory[], moments: Moment
   return worse >= othersMin && worse >= otherShareMin * others.length
 }
 
-/** When hits became more frequent; null when that did not begin with the deployment. */
+/** Finds the time at which hits became more frequent; null when that did not begin with the deployment. */
 const changePointWith = (trials: readonly Trial[], { startedAt, finishedAt }: Moments): number | null =>
   changePointWithin(trials, startedAt, finishedAt + changePointMsMax)
 
@@ -153,8 +155,8 @@ const trialsOf = (runs: readonly SagaRun[], isHit: (run: SagaRun) => boolean): T
   runs.map((run) => ({ at: run.at, hits: isHit(run) ? 1 : 0, of: 1 }))
 
 /**
- * Probability that chance alone makes hits as frequent after the deployment as they are, compared with the
- * usual hours of the day before it, or with the window before it where there are none.
+ * Returns the probability that chance alone makes hits as frequent as they are after the deployment. They are
+ * compared with the usual hours of the day before it, or with the window before it when there are none.
  */
 function pValueOfRise(
   trials: readonly Trial[],
@@ -173,7 +175,7 @@ function pValueOfRise(
   )
 }
 
-/** Whether a rate is so much higher than before that it counts. */
+/** Returns whether a rate is so much higher than before that it counts. */
 export const isMuchMore = (after: number, before: number): boolean =>
   after >= timesMin * before && after >= before + percentagePointsMin
 
@@ -185,7 +187,8 @@ function risenShare(
 ): Finding | null {
   const changePoint = changePointWith(trials, moments)
   if (changePoint === null) return null
-  // The change point was chosen by these trials, so the test is made at the deployment, which was not.
+  // These trials chose the change point, so the test is made at the time of the deployment, which they did
+  // not choose.
   const { startedAt, from, to } = moments
   const [before, after] = [shareBetween(trials, from, startedAt), shareBetween(trials, changePoint, to)]
   if (after.of < moments.sagasMin) return null
@@ -221,7 +224,7 @@ const stuck = ({ runs, hours }: ServiceHistory, moments: Moments) =>
     hours.stuck,
   )
 
-/** Failures with an error fingerprint that nobody saw in the fortnight before. */
+/** Finds failures with an error fingerprint that did not occur in the two weeks before. */
 function newFailures({ runs, knownFingerprints }: ServiceHistory, moments: Moments): Finding[] {
   const after = runs.filter(({ at }) => at >= moments.startedAt && at < moments.to)
   const byFingerprint = new Map<string, SagaRun[]>()
@@ -291,14 +294,14 @@ function duration({ runs }: ServiceHistory, moments: Moments): Finding | null {
 }
 
 /**
- * Whether a latency is so much longer than before that it counts. It is in whole seconds, so what shows as 0
- * may be nearly 1.
+ * Returns whether a latency is so much longer than before that it counts. It is in whole seconds, so a
+ * latency of 0 may be nearly 1.
  */
 export const isLongWait = (after: number, before: number): boolean => after >= timesMin * (before + 1)
 
 /**
- * A latency that is usual at another hour of the day is no finding: queues are slow in a row of minutes,
- * which the test does not know.
+ * Finds a longer latency. A latency that is usual at another hour of the day is not a finding, because queues
+ * are slow for minutes in a row, which the test does not know.
  */
 function queueLatency({ queues }: ServiceHistory, moments: Moments): Finding | null {
   const values = queues.flatMap(({ at, latencySeconds }) =>
@@ -312,7 +315,7 @@ function queueLatency({ queues }: ServiceHistory, moments: Moments): Finding | n
   return found.after > Math.max(0, ...usual) ? found : null
 }
 
-/** Attempts at jobs that fail. */
+/** Finds a higher share of failed attempts at jobs. */
 function failedJobs({ queues }: ServiceHistory, moments: Moments): Finding | null {
   const trials = queues.map(({ at, jobs, failed }): Trial => ({ at, hits: failed, of: jobs }))
   const hours = byHour(trials, moments.startedAt).map(totalOf)
@@ -322,7 +325,7 @@ function failedJobs({ queues }: ServiceHistory, moments: Moments): Finding | nul
 
 const hourMs = 3_600_000
 
-/** What happened in each of the 24 hours before a moment that has any. */
+/** Groups the items of the 24 hours before a moment by hour, without empty hours. */
 function byHour<Item extends { at: number }>(items: readonly Item[], moment: number): Item[][] {
   const hours = Array.from({ length: 24 }, (): Item[] => [])
   for (const item of items) if (item.at < moment) hours[Math.floor((moment - item.at) / hourMs)]?.push(item)

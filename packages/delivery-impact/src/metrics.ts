@@ -4,33 +4,34 @@ import { medianOf } from './statistics.js'
 
 /** A saga that ended, failed or waits. */
 export interface ObservedRun extends SagaRun {
-  /** Of those that failed: whether everything was undone. */
+  /** Whether everything was undone, for a failed saga. */
   compensated: boolean
 }
 
-// Types, as no interface is a value of JSON to the compiler: the database has figures as JSON.
+// These are types, because TypeScript does not accept an interface as a JSON value, and the database stores
+// figures as JSON.
 
-/** What the sagas of a service did in a window. Times are in seconds. */
+/** The figures of the sagas of a service in a window. Times are in seconds. */
 export type WindowMetrics = {
-  /** Sagas that ended, failed or wait. */
+  /** Number of sagas that ended, failed or wait. */
   sagas: number
-  /** Without those that were compensated. */
+  /** Number of failed sagas without the compensated ones. */
   failed: number
   compensated: number
   stuck: number
-  /** Sagas that ended well; the durations are those of these sagas. */
+  /** Number of sagas that succeeded. The durations are those of these sagas. */
   timed: number
   durationP50: number | null
   durationP95: number | null
 }
 
-/** What the queues of a service did in a window. Times are in seconds. */
+/** The figures of the queues of a service in a window. Times are in seconds. */
 export type QueueMetrics = {
-  /** Of the latency, one a minute. */
+  /** Number of samples of the latency, one for each minute. */
   samples: number
   latencyP50: number | null
   latencyP95: number | null
-  /** Attempts at jobs, and those of them that failed. */
+  /** Attempts at jobs. */
   jobs: number
   failedJobs: number
 }
@@ -43,29 +44,29 @@ export type NewFailure = {
   firstAt: number
 }
 
-/** What a service did before and after a deployment. */
+/** The figures of a service before and after a deployment. */
 export type ServiceMetrics = {
   tenant: string
-  /** Its name. */
+  /** Name of the service. */
   service: string
   before: WindowMetrics
   after: WindowMetrics
-  /** The most frequent ones. */
+  /** The most frequent new failures. */
   newFailures: NewFailure[]
   /**
-   * Services that were not deployed became worse at the same moment, so that nothing is blamed on the
-   * deployment.
+   * Whether services that were not deployed became worse at the same moment, so that the deployment is not
+   * blamed.
    */
   commonCause: boolean
 }
 
-/** What the queues of a service did before and after a deployment. They belong to no tenant. */
+/** The figures of the queues of a service before and after a deployment. They belong to no tenant. */
 export type ServiceQueues = {
-  /** Its name. */
+  /** Name of the service. */
   service: string
   before: QueueMetrics
   after: QueueMetrics
-  /** Queues of services that were not deployed became worse at the same moment. */
+  /** Whether queues of services that were not deployed became worse at the same moment. */
   commonCause: boolean
 }
 
@@ -75,7 +76,7 @@ export interface ObservedHistory extends ServiceHistory {
 
 const newFailuresMax = 20
 
-/** The figures of both windows, without the common cause. */
+/** Returns the figures of both windows, without the common cause. */
 export function metricsOf(history: ObservedHistory, { from, startedAt, to }: Moments) {
   return {
     before: windowMetrics(history, from, startedAt),
@@ -84,7 +85,7 @@ export function metricsOf(history: ObservedHistory, { from, startedAt, to }: Mom
   }
 }
 
-/** The figures of both windows, without the common cause. */
+/** Returns the figures of both windows, without the common cause. */
 export const queueMetricsOf = (samples: readonly QueueSample[], { from, startedAt, to }: Moments) => ({
   before: queueMetrics(samples, from, startedAt),
   after: queueMetrics(samples, startedAt, to),

@@ -6,7 +6,7 @@ const minute = 60_000
 const now = 300 * minute
 const sagasMin = 20
 
-/** Two sagas a minute, each as its age in minutes says. */
+/** Generates two sagas a minute, with fields by their age in minutes. */
 const runsBy = (of: (minutesAgo: number, index: number) => Partial<SagaRun>): SagaRun[] =>
   Array.from({ length: 240 }, (_, index) => {
     const minutesAgo = 120 - index / 2
@@ -24,7 +24,10 @@ const failures = {
 const recovery = (finding: Parameters<typeof recoveryOf>[0], runs: SagaRun[], queues: QueueSample[] = []) =>
   recoveryOf(finding, { runs, queues }, { from: 0, now, sagasMin })
 
-/** Every second saga fails from the beginning of the finding until so many minutes ago. */
+/**
+ * Generates sagas of which every second one fails from the beginning of the finding until so many minutes
+ * ago.
+ */
 const failingUntil = (minutesAgo: number) =>
   runsBy((age, index) => ({
     failed: age <= 100 && age > minutesAgo && index % 2 === 0,
@@ -32,17 +35,17 @@ const failingUntil = (minutesAgo: number) =>
   }))
 
 describe('the recovery of a figure', () => {
-  it('is the moment from which it is as before', () => {
+  it('is the moment from which the figure is as before', () => {
     const found = recovery(failures, failingUntil(40)) as number
     expect(Math.abs(found - (now - 40 * minute))).toBeLessThanOrEqual(minute)
   })
 
-  it('is not there while it lasts, nor when it ended only just now', () => {
+  it('is missing while the figure is worse, and when it recovered only just now', () => {
     expect(recovery(failures, failingUntil(0))).toBeNull()
     expect(recovery(failures, failingUntil(5))).toBeNull()
   })
 
-  it('of a new failure is there when nobody has it any more', () => {
+  it('of a new failure is found when no saga has it any more', () => {
     const finding = { ...failures, measure: 'new_failure', before: null, fingerprint: 'f1' } as const
     expect(recovery(finding, failingUntil(40))).not.toBeNull()
     const once = failingUntil(40)
@@ -50,7 +53,7 @@ describe('the recovery of a figure', () => {
     expect(recovery(finding, once)).toBeNull()
   })
 
-  it('of a duration is there when its median is as before', () => {
+  it('of a duration is found when its median is as before', () => {
     const finding = { ...failures, measure: 'duration', before: 3, after: 12 } as const
     const found = recovery(
       finding,
@@ -65,7 +68,7 @@ describe('the recovery of a figure', () => {
     ).toBeNull()
   })
 
-  it('is not told by too few sagas, nor by those before the beginning', () => {
+  it('is not found with too few sagas, or with sagas before the beginning', () => {
     const few = failingUntil(40).filter((_, index) => index % 30 === 0)
     expect(recovery(failures, few)).toBeNull()
     expect(recovery({ ...failures, changePoint: now - 10 * minute }, failingUntil(12))).toBeNull()

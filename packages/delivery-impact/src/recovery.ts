@@ -11,7 +11,8 @@ import { medianOf } from './statistics.js'
 
 const minuteMs = 60_000
 /**
- * The newest sagas tell whether a figure is back: those of the first of these times that has enough of them.
+ * Minutes of the newest sagas that decide whether a figure has recovered: the first of these times with
+ * enough sagas counts.
  */
 const recentMinutes = [15, 30, 60]
 
@@ -19,11 +20,11 @@ type Risen = Pick<Finding, 'measure' | 'fingerprint' | 'before' | 'after' | 'cha
 type Known = Pick<ServiceHistory, 'runs' | 'queues'>
 
 /**
- * When a figure that became worse was back where it was before: the most likely single change of its share,
- * as for the beginning. Null: it is not back, or too little tells.
+ * Finds the time at which a figure that became worse recovered: the most likely single change of its share,
+ * as for the beginning. Null: the figure has not recovered, or there are too few data.
  *
  * @param history sagas and samples of queues by time
- * @param from the times that are known, which may begin later than the finding
+ * @param from start of the known times, which may be later than the finding
  */
 export function recoveryOf(
   finding: Risen,
@@ -40,7 +41,7 @@ export function recoveryOf(
   return changePointWithin(relieved, known, now) ?? begin
 }
 
-/** Durations or latencies; null for measures that are shares. */
+/** Returns durations or latencies; null for measures that are shares. */
 function valuesOf({ measure }: Risen, { runs, queues }: Known): { at: number; value: number }[] | null {
   if (measure === 'duration')
     return runs.flatMap(({ at, seconds, failed }) =>
@@ -69,7 +70,7 @@ function trialsOf(finding: Risen, history: Known): Trial[] {
   return history.runs.map((run) => ({ at: run.at, hits: isHit(run) ? 1 : 0, of: 1 }))
 }
 
-/** Whether the newest figure is still one that would count as worse than before. */
+/** Returns whether the newest figure would still count as worse than before. */
 function isWorse(finding: Risen, history: Known, begin: number, now: number): boolean {
   const { measure, before } = finding
   const values = valuesOf(finding, history)
@@ -82,6 +83,6 @@ function isWorse(finding: Risen, history: Known, begin: number, now: number): bo
       : isLongWait(median, before ?? 0)
   }
   const { hits, of } = shareBetween(trialsOf(finding, history), begin, now)
-  // A failure that is new is gone only when nobody has it any more.
+  // A new failure is gone only when no saga has it any more.
   return measure === 'new_failure' ? hits > 0 : isMuchMore(hits / of, before ?? 0)
 }

@@ -35,25 +35,25 @@ describe('the p-value of values', () => {
   })
 
   it('agrees with the example of Brunner and Munzel', () => {
-    // Pain scores of two treatments; the two-sided probability of their test by the normal limit is 0.0017.
+    // Pain scores of two treatments. The two-sided probability of their test by the normal limit is 0.0017.
     const first = [1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 1, 1]
     const second = [3, 3, 4, 3, 1, 2, 3, 1, 1, 5, 4]
     expect(2 * pValueOfValues(first, second)).toBeCloseTo(0.0017, 3)
   })
 
-  it('is not moved by the size of an outlier', () => {
+  it('does not depend on the size of an outlier', () => {
     const later = values(1, 20)
     expect(pValueOfValues(values(1, 20), [...later, 1e9])).toBe(
       pValueOfValues(values(1, 20), [...later, 1e3]),
     )
   })
 
-  it('says nothing about fewer than ten values', () => {
+  it('is 1 for fewer than ten values', () => {
     expect(pValueOfValues(values(1, 9), values(100, 50))).toBe(1)
   })
 })
 
-it('the dispersion is about 1 for chance alone, and larger where hours differ', () => {
+it('the dispersion is about 1 for chance alone, and larger when hours differ', () => {
   expect(dispersionOf([])).toBe(1)
   expect(dispersionOf(Array.from({ length: 24 }, () => ({ hits: 5, of: 100 })))).toBe(1)
   expect(

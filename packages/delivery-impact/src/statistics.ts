@@ -1,6 +1,6 @@
 import { errorFunction, gammaln, median, sampleVariance } from 'simple-statistics'
 
-/** How often something happened among how many. */
+/** A number of hits among a number of trials. */
 export interface Share {
   hits: number
   of: number
@@ -10,8 +10,8 @@ const logChoose = (of: number, hits: number): number =>
   gammaln(of + 1) - gammaln(hits + 1) - gammaln(of - hits + 1)
 
 /**
- * Probability that chance alone puts at least as many of all hits into the later share as are there.
- * Fisher's exact test, one-sided (R. A. Fisher, 1935): exact for small numbers, too.
+ * Returns the probability that chance alone puts at least as many of all hits into the later share. It is
+ * Fisher's exact test, one-sided (R. A. Fisher, 1935), which is exact for small numbers, too.
  */
 export function pValueOfShare(earlier: Share, later: Share): number {
   const hits = earlier.hits + later.hits
@@ -29,10 +29,10 @@ export const totalOf = (shares: readonly Share[]): Share => ({
   of: shares.reduce((sum, { of }) => sum + of, 0),
 })
 
-/** Hours with the most hits do not count, such as those of an outage: so many of 24. */
+/** Number of 24 hours that do not count: those with the most hits, such as those of an outage. */
 const hoursLeftOut = 2
 
-/** How many of some hours are usual ones. */
+/** Returns the number of usual hours among some hours. */
 export const usualOf = (hours: number): number => Math.ceil(hours * (1 - hoursLeftOut / 24))
 
 export const usualHours = (hours: readonly Share[]): Share[] =>
@@ -42,9 +42,9 @@ export const usualHours = (hours: readonly Share[]): Share[] =>
     .slice(0, usualOf(hours.length))
 
 /**
- * How many times more a share varies from hour to hour than chance alone makes it vary, at least 1: Pearson's
- * chi-square by its degrees of freedom (P. McCullagh and J. Nelder, Generalized Linear Models, 1989). So many
- * trials count as one.
+ * Returns how many times more a share varies from hour to hour than by chance alone, at least 1: Pearson's
+ * chi-square by its degrees of freedom (P. McCullagh and J. Nelder, Generalized Linear Models, 1989). That
+ * many trials count as one.
  */
 export function dispersionOf(hours: readonly Share[]): number {
   const known = usualHours(hours)
@@ -59,9 +59,9 @@ export function dispersionOf(hours: readonly Share[]): number {
 }
 
 /**
- * Probability that chance alone makes the later values as much larger as they are. The rank test of E.
- * Brunner and U. Munzel (2000), one-sided, by its normal limit: outliers count by rank, and both samples may
- * differ in spread. 1 for fewer than ten values of either.
+ * Returns the probability that chance alone makes the later values as much larger as they are. It is the rank
+ * test of E. Brunner and U. Munzel (2000), one-sided, by its normal limit: outliers count by rank, and both
+ * samples may differ in spread. 1 for fewer than ten values of either sample.
  */
 export function pValueOfValues(earlier: readonly number[], later: readonly number[]): number {
   const [n, m] = [earlier.length, later.length]
@@ -83,7 +83,7 @@ const valuesMin = 10
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The rank of each value from 1; equal values share the mean of their ranks. */
+/** Returns the rank of each value from 1; equal values share the mean of their ranks. */
 function ranksOf(values: readonly number[]): number[] {
   const order = values.map((_, index) => index).sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0))
   const ranks = new Array<number>(values.length)

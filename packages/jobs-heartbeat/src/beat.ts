@@ -9,7 +9,10 @@ import {
 } from './registry.js'
 
 const forgottenMs = 3_600_000
-/** For reports of the users of this package. Switchyard itself does not read the counts by day. */
+/**
+ * Lifetime of the counts by day, which are for reports of the users of this package. Switchyard itself does
+ * not read them.
+ */
 const dailyTtlSeconds = 5 * 366 * 86_400
 
 /** The changing data of a process. */
@@ -59,8 +62,8 @@ export async function sendFarewell(
 }
 
 /**
- * Never the clock of this process alone: a beat of a clock that is behind would look like that of a process
- * that is gone.
+ * Returns the time of Redis. The clock of this process is not used alone, because a beat of a slow clock
+ * would look like that of a dead process.
  */
 const timeMs = async (redis: RedisConnection): Promise<number> =>
   redisTimeMs(await redis.info('server').catch(() => '')) ?? Date.now()

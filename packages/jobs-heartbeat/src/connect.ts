@@ -41,8 +41,8 @@ export interface Transaction {
 }
 
 /**
- * Opens a connection with the settings of the worker's connection. The worker closes its own one before the
- * last counts are sent.
+ * Opens a connection with the settings of the worker's connection, because the worker closes its own one
+ * before the last counts are sent.
  *
  * @throws Error when the worker does not use ioredis
  */

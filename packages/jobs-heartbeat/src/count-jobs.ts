@@ -5,7 +5,7 @@ export interface BullmqJob {
   queueName: string
 }
 
-/** The function that BullMQ calls for each attempt at a job. */
+/** A function that BullMQ calls for each attempt at a job. */
 export type Processor<Job extends BullmqJob, Result> = (
   job: Job,
   token?: string,
@@ -38,11 +38,12 @@ export const countJobs =
   }
 
 /**
- * Bundlers may add a number to class names or shorten them, so the messages of BullMQ are compared as well.
+ * Pattern of class names of errors. Bundlers may add a number to class names or shorten them, so the messages
+ * of BullMQ are compared as well.
  */
 const returnedName = /^(Delayed|Waiting|WaitingChildren)Error\d*$/
 const returnedText = /^bullmq:(movedTo(Delayed|Wait|WaitingChildren)|rateLimitExceeded)$/
 
-/** Whether a processor throws an error of BullMQ that means that it has returned its job to the queue. */
+/** Returns whether an error of BullMQ means that the processor has returned its job to the queue. */
 const isReturned = (error: unknown) =>
   error instanceof Error && (returnedName.test(error.name) || returnedText.test(error.message))

@@ -12,8 +12,8 @@ export interface HeartbeatOptions {
   /** Labels of the process in the metrics. */
   labels?: string[]
   /**
-   * An ioredis connection, which stays open. Unset: a connection like that of the first worker, closed at the
-   * end.
+   * An ioredis connection, which stays open. Unset: a connection like that of the first worker, which is
+   * closed at the end.
    */
   redis?: object
   /** Called for every failed beat. The next beat sends its counts. */
@@ -30,10 +30,11 @@ export interface Heartbeat {
    * @throws Error for workers of several prefixes, and for a second call
    */
   start(workers: BullmqWorker | readonly BullmqWorker[]): void
-  /** Number of running jobs of this process. */
+  /** Returns the number of running jobs of this process. */
   busy(): number
   /**
-   * Sends at once that this process takes no more jobs. Called automatically when a worker begins to close.
+   * Reports at once that this process accepts no more jobs. Called automatically when a worker begins to
+   * close.
    */
   quiet(): void
   /**
@@ -93,8 +94,8 @@ function sharedPrefix(workers: readonly BullmqWorker[]): string {
 }
 
 /**
- * The random part of the identity distinguishes this process from an earlier one, because containers reuse
- * process ids.
+ * Describes this process. The random part of the identity distinguishes it from an earlier process, because
+ * containers reuse process ids.
  */
 function describeProcess(workers: readonly BullmqWorker[], { tag, labels }: HeartbeatOptions): ProcessInfo {
   const host = hostname()
@@ -110,7 +111,7 @@ function describeProcess(workers: readonly BullmqWorker[], { tag, labels }: Hear
   }
 }
 
-/** Sends the beats one after the other, on the given connection or its own one. */
+/** The sender of beats, one after the other, on the given connection or its own one. */
 class Heart {
   #redis: RedisConnection | undefined
   #ownsRedis = false

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { JobCounts } from './job-counts.js'
 
-it('count what is over by queue, and forget it once it was taken', () => {
+it('counts finished attempts by queue, and forgets them once they were taken', () => {
   const counts = new JobCounts()
   for (const [queue, outcome] of [
     ['mail', 'done'],
@@ -21,7 +21,7 @@ it('count what is over by queue, and forget it once it was taken', () => {
   expect([...counts.take()]).toEqual([])
 })
 
-it('add what was given back to what came meanwhile', () => {
+it('adds returned counts to those that came meanwhile', () => {
   const counts = new JobCounts()
   counts.start()
   counts.end('mail', 'failed')

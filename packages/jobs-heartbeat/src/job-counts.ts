@@ -1,6 +1,6 @@
 /** Numbers of finished attempts. */
 export interface QueueCounts {
-  /** All attempts, failed ones included. */
+  /** All attempts, including failed ones. */
   processed: number
   failed: number
 }
@@ -8,7 +8,7 @@ export interface QueueCounts {
 /** `returned`: the job went back to the queue, which does not count as an attempt. */
 export type Outcome = 'done' | 'failed' | 'returned'
 
-/** The number of running jobs, and by queue the attempts that were not added to the totals in Redis yet. */
+/** The number of running jobs, and by queue the attempts that are not added to the totals in Redis yet. */
 export class JobCounts {
   busy = 0
   #byQueue = new Map<string, QueueCounts>()

@@ -4,9 +4,9 @@ export const processTtlSeconds = 60
 export const bullmqPrefixDefault = 'bull'
 
 /**
- * Keys of the registry of the workers of one BullMQ prefix: a hash for each process, as Sidekiq's, sets of
- * processes and queues, and totals. Every key has the hash tag `{jq}`, so that a beat is one transaction on a
- * Redis Cluster, too.
+ * Returns the keys of the registry of the workers of one BullMQ prefix: a hash for each process, as in
+ * Sidekiq, sets of processes and queues, and totals. Every key has the hash tag `{jq}`, so that a beat is one
+ * transaction even on a Redis Cluster.
  *
  * @param prefix the prefix of the queues' own keys
  */
@@ -17,9 +17,9 @@ export function registryKeys(prefix: string) {
     processes: `${base}:processes`,
     /** Set of the names of all queues ever served. */
     queues: `${base}:queues`,
-    /** Attempts ever made, failed ones included. */
+    /** Number of all attempts, including failed ones. */
     processed: `${base}:stat:processed`,
-    /** Attempts that threw. */
+    /** Number of attempts that threw. */
     failed: `${base}:stat:failed`,
     /** Hash: `processed` by queue. */
     processedByQueue: `${base}:stat:processed-by-queue`,
@@ -27,9 +27,17 @@ export function registryKeys(prefix: string) {
     failedByQueue: `${base}:stat:failed-by-queue`,
     /** Hash of one process; see {@link ProcessHash}. */
     process: (id: string) => `${base}:p:${id}`,
-    /** @param day UTC, `YYYY-MM-DD` */
+    /**
+     * Returns the key of the attempts of a day.
+     *
+     * @param day UTC, `YYYY-MM-DD`
+     */
     processedOn: (day: string) => `${base}:stat:processed:${day}`,
-    /** @param day UTC, `YYYY-MM-DD` */
+    /**
+     * Returns the key of the failed attempts of a day.
+     *
+     * @param day UTC, `YYYY-MM-DD`
+     */
     failedOn: (day: string) => `${base}:stat:failed:${day}`,
   }
 }
@@ -37,9 +45,9 @@ export function registryKeys(prefix: string) {
 export type RegistryKeys = ReturnType<typeof registryKeys>
 
 /**
- * The time of a Redis, ms, which all workers and readers of the registry share, whatever their own clocks
- * say. INFO needs no right that BullMQ and ioredis do not need. Null where an old Redis does not show its
- * time.
+ * Returns the time of a Redis, ms. All workers and readers of the registry share it, independent of their own
+ * clocks. INFO needs only rights that BullMQ and ioredis need anyway. Null for an old Redis that does not
+ * show its time.
  *
  * @param info answer of INFO
  */
@@ -62,7 +70,7 @@ export interface ProcessInfo {
   identity: string
 }
 
-/** Fields of a process hash, as Redis holds them. */
+/** Fields of a process hash, as Redis stores them. */
 export interface ProcessHash {
   info: string
   /** Running jobs at the last beat. */
@@ -70,7 +78,7 @@ export interface ProcessHash {
   concurrency: string
   /** Epoch seconds of the last beat by the clock of Redis, with fraction. */
   beat: string
-  /** `true` while the process takes no more jobs. */
+  /** `true` while the process accepts no more jobs. */
   quiet: string
   /** Resident memory, KiB. */
   rss: string

@@ -52,7 +52,7 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     return worker
   }
 
-  it('shows up with all eight fields by two lines, and leaves when it is closed', async () => {
+  it('appears with all eight fields by two lines of code, and disappears when it is closed', async () => {
     const heartbeat = createHeartbeat()
     const worker = workerOf(heartbeat, 'mail', async () => {}, 3)
     heartbeat.start(worker)
@@ -76,10 +76,10 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     expect([await processes(), await redis.exists(keys.process(identity))]).toEqual([[], 0])
   })
 
-  it('counts attempts that end well, badly, and not at all, by queue', async () => {
+  it('counts attempts that succeed, fail and return their job, by queue', async () => {
     const queue = await queueOf('mail')
     let left = 0
-    /** The class as a bundler may leave it. */
+    /** The class as a bundler may rename it. */
     class DelayedError2 extends errors.DelayedError {}
     const heartbeat = createHeartbeat()
     const worker = workerOf(heartbeat, 'mail', async (job) => {
@@ -108,7 +108,7 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     await queue.close()
   })
 
-  it('says what it is busy with, and that it takes no more, while it closes', async () => {
+  it('reports its running jobs, and that it accepts no more, while it closes', async () => {
     const queue = await queueOf('mail')
     let finish = () => {}
     const work = new Promise<void>((resolve) => {
@@ -128,7 +128,7 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     await queue.close()
   })
 
-  it('hands the token and the signal of an attempt on, so that a job can be cancelled', async () => {
+  it('passes on the token and the signal of an attempt, so that a job can be cancelled', async () => {
     const queue = await queueOf('mail')
     const heartbeat = createHeartbeat()
     const tokens: unknown[] = []
@@ -167,11 +167,11 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     await workers[0]?.close()
     expect(await processes()).toHaveLength(1)
     await workers[1]?.close()
-    // Nobody has called `stop`.
+    // The test has not called `stop`.
     await expect.poll(processes).toEqual([])
   })
 
-  it('keeps its counts while Redis is unreachable, and is there again as soon as it is back', async () => {
+  it('keeps its counts while Redis is unreachable, and reappears as soon as Redis is back', async () => {
     const errors: unknown[] = []
     const queue = await queueOf('mail')
     const heartbeat = createHeartbeat({ onError: (error) => errors.push(error) })

@@ -10,7 +10,7 @@ import { type SupervisedProcess, supervise } from './process/supervised-process.
 import { waitForServer } from './process/wait-for-server.js'
 
 export interface PostgresOptions {
-  /** Absolute path of the folder for cluster, password and log. It is created when it is missing. */
+  /** Absolute path of the folder for cluster, password and log. A missing folder is created. */
   dataDir: string
   /** Log file of the server. Unset: `<dataDir>/postgres.log`. */
   logFile?: string
@@ -31,7 +31,7 @@ export interface RunningPostgres {
 
 /**
  * Starts the embedded PostgreSQL on a free port of 127.0.0.1 and keeps it running. The next start uses the
- * same folder. A server that a killed start left running is stopped first.
+ * same folder. First stops a server that a killed start left running.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const { dataDir, durable = true, logFile = join(dataDir, 'postgres.log') } = options
@@ -74,7 +74,10 @@ const databaseName = 'switchyard'
 const urlOf = (password: string, port: number, database: string) =>
   `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`
 
-/** URL of the database `switchyard` of the embedded server that runs on a folder; null when none runs. */
+/**
+ * Finds the URL of the database `switchyard` of the embedded server that runs on a folder; null when none
+ * runs.
+ */
 export function findPostgres(dataDir: string): string | null {
   const server = findServer(join(dataDir, 'cluster'))
   return server && urlOf(loadPassword(join(dataDir, 'password')), server.port, databaseName)

@@ -10,7 +10,7 @@ import { redisUsers } from './redis-users.js'
 import { makeSocketFolder } from './socket-folder.js'
 
 export interface RedisOptions {
-  /** Absolute path of the folder for the append-only file and the log. It is created when it is missing. */
+  /** Absolute path of the folder for the append-only file and the log. A missing folder is created. */
   dataDir: string
   /** Path of the program, from `getRedisServer`. */
   server: string
@@ -19,7 +19,7 @@ export interface RedisOptions {
 }
 
 export interface RunningRedis {
-  /** `unix:///…/redis.sock`, without a user: everything is allowed. */
+  /** `unix:///…/redis.sock`, without a user, so with all rights. */
   url: string
   process: SupervisedProcess
   stop(): Promise<void>

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SolvableProblem } from '@switchyard/terminal'
 
-// sockaddr_un holds 108 bytes on Linux and 104 on macOS, the final NUL included.
+// sockaddr_un holds 108 bytes on Linux and 104 on macOS, including the final NUL.
 const socketPathBytesMax = 103
 
 /**
- * A folder of mode 0700 for a unix socket called `socketName`: `<dataDir>/run`, or one below the system's
- * temporary folder when that path would be too long for a socket.
+ * Creates a folder of mode 0700 for a unix socket named `socketName`: `<dataDir>/run`, or a folder below the
+ * system's temporary folder when that path would be too long for a socket.
  */
 export function makeSocketFolder(dataDir: string, socketName: string): string {
   const inside = join(dataDir, 'run')

@@ -14,18 +14,21 @@ import {
 import { getRedisServer } from './tools/servers.js'
 
 /**
- * Calls `work` with the environment variables for integration tests, and returns its result:
- * SWITCHYARD_TEST_DATABASE_URL, a temporary PostgreSQL server on which databases may be created;
- * SWITCHYARD_TEST_REDIS_SERVER, the program of Redis; SWITCHYARD_TEST_SIDEKIQ_RUBY, a Ruby that has Sidekiq,
- * or empty; SWITCHYARD_TEST_GRPC_PYTHON and SWITCHYARD_TEST_GRPC_RUBY, interpreters that have gRPC, or empty;
- * SWITCHYARD_TEST_GITLAB_PYTHON and SWITCHYARD_TEST_GITLAB_RUBY, interpreters that have GitLab's clients, or
- * empty; SWITCHYARD_TEST_GITLAB_GO, a command as a list in JSON that runs a file of Go with GitLab's client,
- * or empty; SWITCHYARD_TEST_GIT_LFS, the program git-lfs, or empty; SWITCHYARD_TEST_KUBECTL, the program
- * kubectl, or empty; SWITCHYARD_TEST_PROMTOOL, the program promtool, or empty; SWITCHYARD_TEST_DULWICH and
- * SWITCHYARD_TEST_JGIT, commands of git clients as lists in JSON, or empty. A variable that is already set
- * keeps its value.
+ * Calls `work` with the environment variables of integration tests, and returns its result. A variable that
+ * is already set keeps its value. An optional tool that is missing is an empty value.
+ * - SWITCHYARD_TEST_DATABASE_URL: a temporary PostgreSQL server on which databases may be created
+ * - SWITCHYARD_TEST_REDIS_SERVER: the program of Redis
+ * - SWITCHYARD_TEST_SIDEKIQ_RUBY: a Ruby with Sidekiq; optional
+ * - SWITCHYARD_TEST_GRPC_PYTHON and SWITCHYARD_TEST_GRPC_RUBY: interpreters with gRPC; optional
+ * - SWITCHYARD_TEST_GITLAB_PYTHON and SWITCHYARD_TEST_GITLAB_RUBY: interpreters with GitLab's clients;
+ *   optional
+ * - SWITCHYARD_TEST_GITLAB_GO: a command, as a list in JSON, that runs a Go file with GitLab's client;
+ *   optional
+ * - SWITCHYARD_TEST_GIT_LFS, SWITCHYARD_TEST_KUBECTL and SWITCHYARD_TEST_PROMTOOL: the programs of these
+ *   names; optional
+ * - SWITCHYARD_TEST_DULWICH and SWITCHYARD_TEST_JGIT: commands of git clients, as lists in JSON; optional
  *
- * @param parentFolder has the folder of the server while it runs
+ * @param parentFolder contains the folder of the server while it runs
  */
 export async function withInfra<T>(
   toolsDir: string,
@@ -53,7 +56,8 @@ async function findTools(toolsDir: string): Promise<NodeJS.ProcessEnv> {
 }
 
 /**
- * Calls `work` with SWITCHYARD_TEST_DATABASE_URL alone. What the other variables need takes seconds to find.
+ * Calls `work` with SWITCHYARD_TEST_DATABASE_URL only, because finding the tools of the other variables takes
+ * seconds.
  */
 export async function withPostgres<T>(
   work: (env: NodeJS.ProcessEnv) => Promise<T>,

@@ -9,8 +9,8 @@ import { claimDataFolder } from '../src/start/data-folder.js'
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-claim-'))
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-it('npm start refuses a data folder while a restore fills it, and takes it over when the restore has ended', async () => {
-  // Only its command line tells what a process does.
+it('npm start refuses a data folder while a restore fills it, and takes it over after the restore has ended', async () => {
+  // A process is recognized by its command line.
   const script = join(folder, 'restore.mjs')
   const dataDir = join(folder, 'data')
   const releaseFirst = await claimDataFolder(dataDir)

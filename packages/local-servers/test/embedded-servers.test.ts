@@ -44,7 +44,7 @@ describe('the embedded PostgreSQL', () => {
 })
 
 describe('the embedded Redis', () => {
-  it('listens on a private socket alone and keeps its data through kill -9', async () => {
+  it('listens only on a private socket and keeps its data through kill -9', async () => {
     const dataDir = join(folder, 'redis')
     const notices: string[] = []
     const server = process.env.SWITCHYARD_TEST_REDIS_SERVER ?? 'redis-server'
@@ -56,8 +56,7 @@ describe('the embedded Redis', () => {
       expect(await redis.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction'])
       expect(statSync(join(dataDir, 'run')).mode & 0o777).toBe(0o700)
       await redis.set('kept', 'yes')
-      // What is written to the file reaches it with the answer; only a crash of the machine may lose a
-      // second.
+      // A write reaches the file before the answer; only a crash of the machine may lose a second.
       process.kill(running.process.pid() ?? 0, 'SIGKILL')
       await expect.poll(() => redis.get('kept').catch(() => null)).toBe('yes')
       expect(notices).toEqual([

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'switchyard-tls-'))
 const [authority, otherAuthority] = [join(folder, 'ca.pem'), join(folder, 'other.pem')]
 let postgres: RunningPostgres
 
-/** A certificate for localhost, signed by itself. */
+/** Creates a self-signed certificate for localhost. */
 function makeCertificate(file: string): void {
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
   const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']

@@ -8,12 +8,12 @@ import { serviceManagerOf } from '../src/process/service-manager.js'
 const isHere = existsSync('/usr/bin/systemd-notify') && existsSync('/usr/bin/perl')
 if (!isHere) console.error('SKIPPED: messages to systemd are not tested, because systemd or perl is missing')
 
-/** What systemd does: it takes datagrams, and prints each. */
+/** A program that receives datagrams, as systemd does, and prints each. */
 const receiver =
   'use Socket; $| = 1; socket(S, PF_UNIX, SOCK_DGRAM, 0); bind(S, sockaddr_un($ARGV[0])); print "listening\\n"; ' +
   'while (defined recv(S, $b, 4096, 0)) { print "$b\\n" }'
 
-it.runIf(isHere)('tells systemd that it is ready, still works, and stops', async () => {
+it.runIf(isHere)('reports to systemd that it is ready, works, and stops', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-notify-'))
   const socket = join(folder, 'notify')
   const systemd = spawn('/usr/bin/perl', ['-e', receiver, socket], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -40,7 +40,7 @@ it.runIf(isHere)('tells systemd that it is ready, still works, and stops', async
   }
 })
 
-it('says once when systemd cannot be told, and nothing where there is no systemd', async () => {
+it('reports once when systemd cannot be reached, and nothing without systemd', async () => {
   const problems: string[] = []
   const notice = (line: string) => problems.push(line)
   const manager = serviceManagerOf({ PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, notice)

@@ -13,7 +13,7 @@ describe('a look-up', () => {
       resolving(addresses)('name.example', { all }, (error, address) => resolve(error?.message ?? address))
     })
 
-  it('passes public addresses on only, so that no connection can be made to another one', async () => {
+  it('returns only public addresses, so that no connection to another address is possible', async () => {
     const mixed = [
       { address: '10.0.0.1', family: 4 },
       { address: '8.8.8.8', family: 4 },
@@ -23,7 +23,7 @@ describe('a look-up', () => {
     expect(await lookup(mixed, false)).toBe('8.8.8.8')
   })
 
-  it('fails when there is no other one', async () => {
+  it('fails when there is no public address', async () => {
     const given = [{ address: '10.0.0.1', family: 4 }]
     expect(await lookup(given, true)).toBe('name.example is not a public address (private)')
     expect(await lookup([], true)).toMatch(/^name.example is/)

@@ -5,10 +5,10 @@ import type { TargetPolicy } from './target-policy.js'
 import { refusalOf } from './target-url.js'
 
 /**
- * Opens connections to hosts that the policy allows. A connection to an IP address makes no look-up, so
- * whoever uses the agent checks such a host by `hostProblem`.
+ * Opens connections to hosts that the policy allows. A connection to an IP address makes no look-up, so a
+ * user of the agent has to check such a host by `hostProblem`.
  *
- * undici is loaded at the first use: it takes 26 MB, and most processes that can send never do.
+ * undici is loaded at the first use, because it takes 26 MB, and most processes that can send never do.
  */
 export async function openAgent(
   policy: TargetPolicy,
@@ -20,17 +20,17 @@ export async function openAgent(
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     keepAliveTimeout: 5000,
-    // Single messages gain nothing from HTTP/2, and every receiver speaks 1.1.
+    // Single messages gain nothing from HTTP/2, and every receiver supports 1.1.
     allowH2: false,
   })
 }
 
-/** A host name resolves only to addresses that the policy refuses. */
+/** The error of a host name that resolves only to addresses that the policy refuses. */
 export class RefusedTarget extends Error {}
 
 /**
- * Resolves host names for connections and returns the allowed addresses only. The connection uses a checked
- * address, so a name that resolves differently a moment later (DNS rebinding) has no effect.
+ * Creates a look-up that returns only allowed addresses. The connection uses a checked address, so a name
+ * that resolves differently a moment later (DNS rebinding) has no effect.
  */
 export function createCheckedLookup(policy: TargetPolicy, resolve: typeof systemLookup = systemLookup) {
   const lookup: LookupFunction = (hostname, options, callback) => {

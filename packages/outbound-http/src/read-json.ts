@@ -11,12 +11,16 @@ export interface JsonReaderOptions {
 }
 
 export interface JsonReader {
-  /** @throws Error when the document cannot be had */
+  /**
+   * Reads a document.
+   *
+   * @throws Error when the document cannot be read
+   */
   read(url: URL): Promise<unknown>
   close(): Promise<void>
 }
 
-/** Reads small JSON documents from hosts that the policy allows. It follows no redirects. */
+/** Creates a reader of small JSON documents from hosts that the policy allows. It follows no redirects. */
 export function createJsonReader({ policy, timeoutMs, bytesMax }: JsonReaderOptions): JsonReader {
   let opened: Promise<Agent> | undefined
   return {

@@ -2,7 +2,7 @@ import { booleanFlag } from '@switchyard/config'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 
-/** Where requests may go besides public addresses. */
+/** Allowed targets of requests besides public addresses. */
 export interface TargetPolicy {
   /** Host names in lower case. Every address that they resolve to is allowed. */
   hosts: ReadonlySet<string>
@@ -12,7 +12,7 @@ export interface TargetPolicy {
 }
 
 /**
- * Configuration of every service that checks or reaches addresses of others; spread into the service's own
+ * Configuration of every service that checks or calls addresses of others; spread into the service's own
  * schema.
  */
 export const outboundTargetFields = {
@@ -31,7 +31,11 @@ export const outboundTargetFields = {
     .describe('`true` lets webhooks go to private networks and to this machine'),
 }
 
-/** @throws Error for a list that {@link outboundTargetFields} refuses */
+/**
+ * Returns the policy of a configuration.
+ *
+ * @throws Error for a list that {@link outboundTargetFields} refuses
+ */
 export function targetPolicy(config: {
   WEBHOOK_ALLOWED_HOSTS?: string | undefined
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: boolean

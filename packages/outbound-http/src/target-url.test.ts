@@ -41,11 +41,11 @@ describe('refusalOf', () => {
     expect(refusalOf(address, closed)).toBe(`is not a public address (${range})`)
   })
 
-  it.each(['8.8.8.8', '::ffff:8.8.8.8', '2606:4700::1111'])('takes the public address %s', (address) => {
+  it.each(['8.8.8.8', '::ffff:8.8.8.8', '2606:4700::1111'])('accepts the public address %s', (address) => {
     expect(refusalOf(address, closed)).toBeNull()
   })
 
-  it('takes named addresses and networks, and none beside them', () => {
+  it('accepts listed addresses and networks, and none beside them', () => {
     const policy = policyOf('10.1.0.0/16, 127.0.0.1,[::1], hooks.internal,fd00::/8')
     for (const address of ['10.1.2.3', '127.0.0.1', '::1', '::ffff:10.1.2.3', 'fd00::7']) {
       expect(refusalOf(address, policy)).toBeNull()
@@ -55,7 +55,7 @@ describe('refusalOf', () => {
     }
   })
 
-  it('opens private networks with one switch, and metadata services of clouds never with it', () => {
+  it('allows private networks with one setting, but never metadata services of clouds', () => {
     const policy = policyOf(undefined, true)
     expect(refusalOf('10.2.0.1', policy)).toBeNull()
     expect(refusalOf('127.0.0.1', policy)).toBeNull()
@@ -78,23 +78,23 @@ describe('urlProblem', () => {
     'http://[::ffff:7f00:1]/',
     'http://[64:ff9b::10.0.0.1]/',
     'https://169.254.169.254/latest/meta-data',
-  ])('refuses %s already as it is written', (url) => {
+  ])('refuses %s in its written form', (url) => {
     expect(urlProblem(url, closed)).toMatch(/^is refused: .* is not a public address/)
   })
 
   it.each(['ftp://example.com/', 'file:///etc/passwd', 'gopher://x/', 'example.com', '', 'http://'])(
-    'refuses %j, which is no http or https URL',
+    'refuses %j, which is not an http or https URL',
     (url) => {
       expect(urlProblem(url, closed)).toBe('must be an http or https URL')
     },
   )
 
-  it('refuses names and passwords, and what is too long', () => {
+  it('refuses user names and passwords, and URLs that are too long', () => {
     expect(urlProblem('https://me:pw@example.com/', closed)).toBe('must not hold a user name or a password')
     expect(urlProblem(`https://example.com/${'a'.repeat(2048)}`, closed)).toMatch(/^is too long/)
   })
 
-  it('takes public names and addresses, and whatever the operator named', () => {
+  it('accepts public names and addresses, and those that the operator lists', () => {
     expect(urlProblem('https://hooks.example.com:8443/a?b=c', closed)).toBeNull()
     expect(urlProblem('http://8.8.8.8/', closed)).toBeNull()
     expect(urlProblem('http://localhost:3000/', policyOf('LocalHost'))).toBeNull()
@@ -104,7 +104,7 @@ describe('urlProblem', () => {
 
 describe('WEBHOOK_ALLOWED_HOSTS', () => {
   const field = outboundTargetFields.WEBHOOK_ALLOWED_HOSTS
-  it('takes hosts, addresses and networks, and nothing else', () => {
+  it('accepts hosts, addresses and networks, and nothing else', () => {
     for (const good of ['a', 'a.b-c.example,10.0.0.0/8', '::1', '[::1]'])
       expect(field.safeParse(good).success).toBe(true)
     for (const bad of ['http://a/', 'a b', '10.0.0.0/99', '*.x', 'a:80'])

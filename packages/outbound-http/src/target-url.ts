@@ -6,8 +6,8 @@ import type { TargetPolicy } from './target-policy.js'
 const urlLengthMax = 2048
 
 /**
- * The reason why a URL cannot be the target of requests; null when it can. Host names are resolved and
- * checked at each connection.
+ * Returns the reason why a URL cannot be the target of requests; null when it can. Host names are resolved
+ * and checked at each connection.
  */
 export function urlProblem(text: string, policy: TargetPolicy): string | null {
   if (text.length > urlLengthMax) return tooLongText(urlLengthMax)
@@ -17,12 +17,12 @@ export function urlProblem(text: string, policy: TargetPolicy): string | null {
   return hostProblem(hostnameOf(url), policy)
 }
 
-/** Host name or address of a URL in lower case, without brackets and without a trailing dot. */
+/** Returns the host name or address of a URL in lower case, without brackets and without a trailing dot. */
 export const hostnameOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
 /**
- * The reason why an IP address or `localhost` is refused as a host; null when it is allowed, and for any
- * other name.
+ * Returns the reason why an IP address or `localhost` is refused as a host; null when it is allowed, and for
+ * any other name.
  */
 export function hostProblem(hostname: string, policy: TargetPolicy): string | null {
   if (policy.hosts.has(hostname)) return null
@@ -43,9 +43,10 @@ const privateRanges = new Set(['private', 'uniqueLocal', 'carrierGradeNat', 'loo
 const globalIpv6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
 /**
- * The reason why requests may not go to an address; null when they may. Only public addresses are allowed, so
- * that nobody can have us reach internal servers, metadata services or this machine. An address that embeds
- * another one (IPv4-mapped, 6to4, NAT64, Teredo) is refused or checked by the embedded address.
+ * Returns the reason why requests may not go to an address; null when they may. Only public addresses are
+ * allowed, so that no user can make this service call internal servers, metadata services or this machine. An
+ * address that embeds another one (IPv4-mapped, 6to4, NAT64, Teredo) is refused or checked by the embedded
+ * address.
  *
  * @param address as text, without brackets
  */
@@ -59,7 +60,11 @@ export function refusalOf(address: string, policy: TargetPolicy): string | null 
   return `is not a public address (${wordOf(range)})`
 }
 
-/** @returns `unicast` for public addresses, else the name of their range */
+/**
+ * Returns the range of an address.
+ *
+ * @returns `unicast` for public addresses, otherwise the name of their range
+ */
 function rangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   const range = address.range()
   if (address.kind() === 'ipv4' || range !== 'unicast') return range
@@ -69,5 +74,5 @@ function rangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string {
 const contains = ([base, bits]: TargetPolicy['networks'][number], address: ipaddr.IPv4 | ipaddr.IPv6) =>
   base.kind() === address.kind() && address.match(base as ipaddr.IPv6, bits)
 
-/** `carrierGradeNat` → `carrier grade nat`. */
+/** Returns the words of a range: `carrierGradeNat` → `carrier grade nat`. */
 const wordOf = (range: string) => range.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

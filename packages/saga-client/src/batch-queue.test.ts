@@ -17,7 +17,7 @@ interface Item {
   bytes: number
 }
 
-/** A queue whose batches end when the test says so. */
+/** Starts a queue whose batches end when the test ends them. */
 function startQueue(given: Partial<BatchLimits> = {}) {
   const batches: { items: Item[]; finish: () => void }[] = []
   const queue = new BatchQueue<Item>(
@@ -30,7 +30,7 @@ function startQueue(given: Partial<BatchLimits> = {}) {
   return { queue, batches, add, sent }
 }
 
-it('works on every item once, on the items of a key in their order and in one batch at a time, within its limits', async () => {
+it('processes every item once, the items of a key in their order and in one batch at a time, within its limits', async () => {
   const items = fc.array(
     fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), bytes: fc.integer({ min: 1, max: 60 }) }),
   )
@@ -78,7 +78,7 @@ it('works on every item once, on the items of a key in their order and in one ba
 })
 
 describe('a batch leaves', () => {
-  it('when it has as many items as it may have, or as many bytes', () => {
+  it('when it reaches its limit of items or bytes', () => {
     const byItems = startQueue({ batchItemsMax: () => 3 })
     for (const key of ['a', 'a', 'b', 'c']) byItems.add(key)
     expect(byItems.sent()).toEqual([[0, 1, 2]])
@@ -96,7 +96,7 @@ describe('a batch leaves', () => {
     expect(sent()).toEqual([[0, 1]])
   })
 
-  it('at once when the queue is to hurry, and so do those behind it until the queue is empty', async () => {
+  it('at once when the queue hurries, and so do later batches until the queue is empty', async () => {
     const { queue, batches, add, sent } = startQueue()
     add('a')
     queue.hurry()
@@ -117,7 +117,7 @@ describe('a batch leaves', () => {
   })
 })
 
-it('takes no more than it holds, and takes again when there is room', async () => {
+it('refuses items beyond its limit, and accepts items again when there is room', async () => {
   const { queue, batches, add } = startQueue({ itemsMax: 2, batchItemsMax: () => 1 })
   expect([add('a'), add('a'), add('b')]).toEqual([true, true, false])
   expect(queue.size).toBe(2)

@@ -1,13 +1,13 @@
 export interface BatchLimits {
-  /** Items that wait or are under way. */
+  /** Most items that wait or are in a batch. */
   itemsMax: number
-  /** Batches that are under way at the same time. */
+  /** Most batches at the same time. */
   concurrencyMax: number
-  /** How long a batch that is not full waits for further items. */
+  /** Longest wait of a batch that is not full for further items. */
   delayMs: number
-  /** Bytes of all items of a batch; an item that is larger goes alone. */
+  /** Most bytes of a batch. A larger item is sent alone. */
   batchBytesMax: number
-  /** Items of a batch; asked for each batch, at least 1. */
+  /** Returns the most items of a batch, at least 1. Called for each batch. */
   batchItemsMax: () => number
 }
 
@@ -17,15 +17,15 @@ interface Chain<Item> {
 }
 
 /**
- * A bounded queue that works on batches of items. The items of one key are worked on in the order in which
- * they came, and while a batch with items of a key is under way, no other batch has items of that key.
+ * A bounded queue that processes items in batches. The items of one key are processed in the order in which
+ * they came. While a batch with items of a key is processed, no other batch has items of that key.
  */
 export class BatchQueue<Item extends { bytes: number }> {
   readonly #limits: BatchLimits
   readonly #work: (batch: Item[]) => Promise<void>
-  /** The waiting items of each key, also of keys that are under way. */
+  /** The waiting items of each key, including keys in a batch. */
   readonly #waiting = new Map<string, Chain<Item>>()
-  /** Keys with waiting items that are not under way, and since when, the oldest first. */
+  /** Keys with waiting items that are in no batch, with the time since when they wait, the oldest first. */
   readonly #ready = new Map<string, number>()
   readonly #busy = new Set<string>()
   #readyItems = 0
@@ -35,18 +35,22 @@ export class BatchQueue<Item extends { bytes: number }> {
   #isHurried = false
   #timer: NodeJS.Timeout | undefined
 
-  /** @param work must not reject */
+  /**
+   * Creates a queue.
+   *
+   * @param work must not reject
+   */
   constructor(limits: BatchLimits, work: (batch: Item[]) => Promise<void>) {
     this.#limits = limits
     this.#work = work
   }
 
-  /** Items that wait or are under way. */
+  /** Returns the number of items that wait or are in a batch. */
   get size(): number {
     return this.#size
   }
 
-  /** Takes an item; false when the queue is full. */
+  /** Adds an item; false when the queue is full. */
   add(key: string, item: Item): boolean {
     if (this.#size >= this.#limits.itemsMax) return false
     this.#size += 1
@@ -62,7 +66,7 @@ export class BatchQueue<Item extends { bytes: number }> {
     return true
   }
 
-  /** Sends what waits without waiting for more, until the queue is empty. */
+  /** Sends waiting items without waiting for more, until the queue is empty. */
   hurry(): void {
     this.#isHurried = this.#size > 0
     this.#start()

@@ -55,7 +55,7 @@ describe('an event', () => {
     expect(problemOf(operation, event)).toBe(problem)
   })
 
-  it('may leave out every other field, or have it as undefined or null', () => {
+  it('may omit every other field, or have it as undefined or null', () => {
     const optional = ['order', 'timeOutSeconds', 'time', 'attempt', 'tags', 'traceParent', 'parentSagaId']
     for (const nothing of [undefined, null]) {
       const event = { ...activity, ...Object.fromEntries(optional.map((name) => [name, nothing])) }
@@ -65,7 +65,7 @@ describe('an event', () => {
     expect(problemOf('sagaStarted', { sagaId: '', tags })).toBeUndefined()
   })
 
-  it('is taken or refused, and nothing else happens, whatever it is', () => {
+  it('is accepted or refused without any other failure, whatever it is', () => {
     fc.assert(
       fc.property(fc.anything(), (event) => {
         expect(['string', 'undefined']).toContain(typeof problemOf('activityRetried', event))

@@ -8,7 +8,7 @@ const wholeNumber: Check = [(value) => Number.isInteger(value), 'a whole number'
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A field means the same in every operation. */
+/** Checks by field, because a field has the same meaning in every operation. */
 const checks: Record<string, Check> = {
   sagaId: text,
   activityId: text,
@@ -25,15 +25,16 @@ const checks: Record<string, Check> = {
   tags: [isObject, 'an object'],
 }
 
-/** The fields that an event must have. */
+/** Returns the fields that an event must have. */
 function requiredFields(operation: keyof typeof encoders): readonly string[] {
   if (operation === 'activityRetried') return ['sagaId', 'activityId', 'phase', 'retries']
   return operation.startsWith('activity') ? ['sagaId', 'activityId'] : ['sagaId']
 }
 
 /**
- * Checks what callers without a type checker get wrong, such as an id that is undefined. The rules of the
- * reporter are left to it, except those about tags: it leaves tags out that do not fit, and takes the event.
+ * Checks for mistakes of callers without a type checker, such as an id that is undefined. The rules of the
+ * reporter are not checked, except those about tags, because the reporter drops invalid tags and accepts the
+ * event.
  *
  * @throws TypeError with the name of the field
  */
@@ -50,7 +51,11 @@ export function checkEvent(operation: keyof typeof encoders, event: unknown): vo
   if (isObject(tags)) checkTags(tags)
 }
 
-/** @throws TypeError */
+/**
+ * Checks a tenant.
+ *
+ * @throws TypeError
+ */
 export function checkTenant(tenant: unknown): void {
   if (tenant !== undefined && !isText(tenant)) throw new TypeError('tenant is not a text')
 }
@@ -59,7 +64,11 @@ const tagsMax = 16
 const tagKey = /^[^=\p{Cc}]{1,64}$/u
 const tagValue = /^[^\p{Cc}]{0,192}$/u
 
-/** @throws TypeError */
+/**
+ * Checks tags.
+ *
+ * @throws TypeError
+ */
 function checkTags(tags: object): void {
   const entries = Object.entries(tags)
   if (entries.length > tagsMax) throw new TypeError(`tags has more than ${tagsMax} entries`)

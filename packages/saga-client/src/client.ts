@@ -29,21 +29,21 @@ export interface SagaClient extends Methods {
   /** Sends waiting events at once; true when the results of all events are known within the time. */
   flush: (timeoutMs?: number) => Promise<boolean>
   /**
-   * Has handlers do what operators ask of the sagas of the client's service. A kind without a handler is
-   * refused.
+   * Passes commands of operators for the sagas of the client's service to handlers. A kind without a handler
+   * is refused.
    *
-   * @returns ends it
+   * @returns a function that ends it
    */
   onCommand: (handlers: CommandHandlers, options?: CommandOptions) => StopCommands
   /**
-   * Accepts no more events and commands, waits for the commands under way and for events, reports the
-   * remaining events as lost, and disconnects.
+   * Accepts no more events and commands, waits for running commands and for events, reports the remaining
+   * events as lost, and disconnects.
    */
   close: (timeoutMs?: number) => Promise<void>
   stats: () => Stats
 }
 
-/** An event was refused or lost, and the client was asked to throw then. */
+/** The error of a refused or lost event, when the client was asked to throw it. */
 export class SagaReportError extends Error {
   readonly result: ReportResult
 
@@ -56,7 +56,7 @@ export class SagaReportError extends Error {
 
 interface Pending {
   event: IdentifiedEvent
-  /** Bytes that it takes in a batch. */
+  /** Bytes of the event in a batch. */
   bytes: number
   settle: (result: ReportResult) => void
 }
@@ -114,7 +114,7 @@ export function createSagaClient(options: SagaClientOptions): SagaClient {
   }
 }
 
-/** Whether the work was done within the time. */
+/** Returns whether the work was done within the time. */
 async function within(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   const done = work.then(() => true)
   if (timeoutMs === Number.POSITIVE_INFINITY) return done
@@ -194,7 +194,7 @@ function createDelivery(settings: Settings, transport: Transport) {
   }
 }
 
-/** Sends a batch again until each of its events has a result or is given up, or the client closes. */
+/** Sends a batch repeatedly until each of its events has a result or is given up, or the client closes. */
 async function deliver(
   batch: readonly Pending[],
   settings: Settings,
@@ -233,9 +233,7 @@ async function deliver(
   for (const { settle } of left) settle(lost('the client was closed'))
 }
 
-/**
- * Sagas whose last sequence number is remembered. The numbers of a saga that was forgotten begin at 1 again.
- */
+/** Most sagas whose last sequence number is remembered. The numbers of a forgotten saga begin at 1 again. */
 const sequencesMax = 100_000
 
 function nextSequence(sequences: Map<string, number>, sagaId: string): number {
@@ -246,7 +244,7 @@ function nextSequence(sequences: Map<string, number>, sagaId: string): number {
   return sequence
 }
 
-/** The id in an event of a caller without a type checker, whatever that is. */
+/** Returns the id in an event of a caller without a type checker, which may be anything. */
 function sagaIdOf(event: unknown): string {
   const sagaId: unknown = typeof event === 'object' && event !== null ? Reflect.get(event, 'sagaId') : ''
   return typeof sagaId === 'string' ? sagaId : ''
@@ -259,7 +257,7 @@ async function tell(
   try {
     await onNotStored?.(...told)
   } catch {
-    // A listener that fails must not make the caller of the client fail.
+    // A failing listener must not fail the caller of the client.
   }
 }
 

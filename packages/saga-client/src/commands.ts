@@ -13,72 +13,72 @@ import { requireRange, type Settings } from './options.js'
 import { isRetryable, retryDelayMs } from './retry.js'
 import type { Transport } from './transport.js'
 
-/** What an operator asks of a saga. */
+/** A command of an operator for a saga. */
 export interface SagaCommand {
-  /** The same for every delivery: the key by which its effect happens once. */
+  /** Id of the command, equal for every delivery. It is the key by which the effect happens once. */
   id: string
   sagaId: string
-  /** The step of retry and skip; else empty. */
+  /** The step of retry and skip; otherwise empty. */
   activityId: string
   reason: string
   /** User name of the operator. */
   requestedBy: string
   /**
-   * 1; more when an operator had it delivered again, although nobody knows what became of the delivery
-   * before.
+   * Number of the delivery: 1, or more when an operator had the command delivered again although the result
+   * of an earlier delivery is unknown.
    */
   delivery: number
-  /** Aborts when the lease ends: nothing should be begun any more. */
+  /** Aborted when the lease ends. The handler should begin nothing after that. */
   signal: AbortSignal
 }
 
 /**
- * Does what a command asks; a text that it gives is shown to operators. A {@link CommandRefused} says that
- * nothing was done, a {@link CommandReturned} that another process may do it.
+ * A function that executes a command. Operators see the text that it returns. Throwing a {@link
+ * CommandRefused} reports that nothing was done, a {@link CommandReturned} that another process may do it.
  */
 export type CommandHandler = (command: SagaCommand) => unknown
 
 export type CommandHandlers = Partial<Record<'retry' | 'compensate' | 'skip' | 'cancel', CommandHandler>>
 
-/** Thrown by a handler that has done nothing and will not. */
+/** The error of a handler that has done nothing and will do nothing. */
 export class CommandRefused extends Error {
   override readonly name = 'CommandRefused'
 }
 
 /**
- * Thrown by a handler that has done nothing, because another process has the saga: that one gets the command.
+ * The error of a handler that has done nothing, because another process has the saga. That process then gets
+ * the command.
  */
 export class CommandReturned extends Error {
   override readonly name = 'CommandReturned'
 }
 
 export interface CommandOptions {
-  /** 1 to 3600. A command that is not answered within this time is shown as unknown. */
+  /** Length of a lease, 1 to 3600. A command without an answer within this time is shown as unknown. */
   leaseSeconds?: number
-  /** Commands that are handled at the same time. */
+  /** Most commands that are handled at the same time. */
   concurrencyMax?: number
-  /** Shown to operators. Unset: host and process. */
+  /** Name of this process for operators. Unset: host and process id. */
   worker?: string
-  /** Called when commands cannot be asked for or answered; for logs. */
+  /** Called when commands cannot be requested or answered; for logs. */
   onProblem?: (error: Error) => void
 }
 
-/** Ends the handling of commands: takes no more, and waits for those under way. */
+/** A function that ends the handling of commands: it accepts no more, and waits for the running ones. */
 export type StopCommands = () => Promise<void>
 
 const defaults = { leaseSeconds: 60, concurrencyMax: 1 }
 const waitSeconds = 20
-/** Before a reporter that does not wait, or does not know commands, is asked again. */
+/** Pauses before the next request to a reporter that does not wait, or that does not know commands. */
 const pauseMs = { unwaited: 1000, unimplemented: 60_000 }
 const messageCharsMax = 1000
-/** Commands whose answers are remembered. */
+/** Most commands whose answers are remembered. */
 const answersMax = 10_000
 /**
- * A command that a handler has returned is not asked for again so soon; then this process may have got the
- * saga.
+ * Time for which a returned command is not requested again. After that, this process may have got the saga.
  */
 const returnedMs = 30_000
-/** Returned commands that a reporter is told of. */
+/** Most returned commands that a request names. */
 const returnedMax = 1000
 
 interface Answer {
@@ -87,9 +87,9 @@ interface Answer {
 }
 
 /**
- * Leases commands for the service of a client and hands each to the handler of its kind.
+ * Leases commands for the service of a client and passes each to the handler of its kind.
  *
- * @throws TypeError without handlers, RangeError for a time or a number that cannot be
+ * @throws TypeError without handlers, RangeError for an impossible time or number
  */
 export function handleCommands(
   handlers: CommandHandlers,
@@ -114,7 +114,11 @@ export function handleCommands(
     void work.finally(() => underWay.delete(work))
   }
 
-  /** @param endMs when the lease has ended for certain, by the clock of this process */
+  /**
+   * Runs the handler of a command and returns its answer.
+   *
+   * @param endMs when the lease has certainly ended, by the clock of this process
+   */
   async function answerOf(command: LeasedCommand, endMs: number): Promise<Answer | null> {
     if (stopping.signal.aborted) return { result: CommandResult.COMMAND_RESULT_RETURNED, message: '' }
     const leftMs = endMs - performance.now()
@@ -137,7 +141,7 @@ export function handleCommands(
       else {
         const askedMs = performance.now()
         const leased = await connection.lease(free, returned.ids(), stopping.signal)
-        // An older reporter hands them out again at once.
+        // An older reporter delivers returned commands again at once.
         const isInVain = leased.every(({ id }) => returned.answerTo(id))
         for (const command of leased) begin(command, askedMs + wanted.leaseSeconds * 1000)
         if (isInVain && performance.now() - askedMs < pauseMs.unwaited)
@@ -154,7 +158,7 @@ export function handleCommands(
   }
 }
 
-/** The commands that handlers have returned lately: other processes are to get them. */
+/** The commands that handlers have returned recently, and that other processes should get. */
 class ReturnedCommands {
   readonly #answers = new Map<string, { answer: Answer; endMs: number }>()
 
@@ -166,7 +170,7 @@ class ReturnedCommands {
     return this.#answers.get(id)?.answer
   }
 
-  /** Forgets those that may be asked for again, and gives the others, of many the latest. */
+  /** Removes commands that may be requested again, and returns the ids of the latest others. */
   ids(): string[] {
     const nowMs = performance.now()
     for (const [id, { endMs }] of this.#answers) if (endMs <= nowMs) this.#answers.delete(id)
@@ -205,7 +209,7 @@ const refused = (message: string): Answer => ({ result: CommandResult.COMMAND_RE
 
 type Wanted = typeof defaults & { worker: string } & Pick<CommandOptions, 'onProblem'>
 
-/** The calls of `SagaCommands`, each tried again while that can help. */
+/** Returns the calls of `SagaCommands`, each retried while that can help. */
 function connect(
   { settings, transport, disconnecting }: Parameters<typeof handleCommands>[2],
   wanted: Wanted,
@@ -218,12 +222,12 @@ function connect(
     try {
       wanted.onProblem?.(error as Error)
     } catch {
-      // A listener that fails must not end the handling of commands.
+      // A failing listener must not end the handling of commands.
     }
   }
 
   return {
-    /** Commands; none when none came, when they cannot be asked for, or when the signal aborts. */
+    /** Leases commands; none when none came, when they cannot be requested, or when the signal aborts. */
     async lease(max: number, exceptIds: string[], signal: AbortSignal): Promise<LeasedCommand[]> {
       const { leaseSeconds, worker } = wanted
       const about = { tenant: settings.tenant ?? '', serviceName: settings.serviceName, worker }
@@ -249,7 +253,7 @@ function connect(
         return []
       }
     },
-    /** Says what became of a command, until the reporter knows or the time for an event is over. */
+    /** Reports the result of a command, until the reporter knows it or the time for an event is over. */
     async acknowledge({ leaseToken }: LeasedCommand, { result, message }: Answer): Promise<void> {
       const request = { leaseToken, result, message: message.slice(0, messageCharsMax) }
       const giveUpAtMs = performance.now() + settings.giveUpAfterMs

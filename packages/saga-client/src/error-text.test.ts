@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { errorText } from './error-text.js'
 
-/** Where lines of a stack stand would differ from run to run. */
+/** Removes the lines of a stack, which differ from run to run. */
 const withoutStack = (error: unknown) => errorText(error).replaceAll(/\n\s+at .*/g, '')
 
-it('keeps a text as it is, whatever its length, and has nothing to say of undefined', () => {
+it('keeps a text as it is, whatever its length, and is empty for undefined', () => {
   expect(errorText('no seat')).toBe('no seat')
   expect(errorText('x'.repeat(100_000))).toHaveLength(100_000)
   expect(errorText(undefined)).toBe('')
@@ -50,17 +50,17 @@ it('keeps the errors inside an Error: its cause, and those of an AggregateError'
   expect(withoutStack(outer)).toBe("Error: outer\n  [cause] { seat: '4A' }")
 })
 
-it('has what a request to a port without a server says', async () => {
+it('contains the error of a request to a port without a server', async () => {
   const error: unknown = await fetch('http://localhost:9/').catch((cause: unknown) => cause)
   expect(errorText(error)).toMatch(/^TypeError: fetch failed[\s\S]*\[cause\]/)
 })
 
-it('leaves out further fields of an Error, which hold headers and tokens', () => {
+it('omits further fields of an Error, which hold headers and tokens', () => {
   const error = Object.assign(new Error('401'), { config: { headers: { Authorization: 'Bearer secret' } } })
   expect(errorText(error)).not.toContain('secret')
 })
 
-it('ends for errors inside themselves, many of them, long ones, and those that cannot be read', () => {
+it('ends for cyclic, many and long errors, and for unreadable ones', () => {
   const circular = new Error('round')
   circular.cause = circular
   expect(withoutStack(circular)).toBe('Error: round\n  [cause] [circular]')
@@ -79,7 +79,7 @@ it('ends for errors inside themselves, many of them, long ones, and those that c
   expect(errorText(unreadable)).toBe('[an error that cannot be read]')
 })
 
-it('gives a text for anything', () => {
+it('returns a text for anything', () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withNullPrototype: true }), (value) => {
       expect(typeof errorText(value)).toBe('string')

@@ -1,6 +1,6 @@
 import { inspect, types } from 'node:util'
 
-/** Errors inside each other that are written, and characters of all of them together. */
+/** Most errors inside each other that are written, and most characters of all of them together. */
 const depthMax = 5
 const innerMax = 10
 const charsMax = 64 * 1024
@@ -13,9 +13,9 @@ const inspection = {
 }
 
 /**
- * What an operator can read of anything that was thrown: a text as it is, an Error with its stack, its code
- * and the errors inside it, any other value as `util.inspect` shows it. Further fields of an Error are left
- * out, because those of HTTP clients hold headers and tokens.
+ * Returns a readable text of anything that was thrown: a text as it is, an Error with its stack, its code and
+ * the errors inside it, any other value as `util.inspect` shows it. Further fields of an Error are omitted,
+ * because those of HTTP clients hold headers and tokens.
  */
 export function errorText(error: unknown): string {
   if (error === undefined) return ''
@@ -35,7 +35,7 @@ function textOf(error: unknown, depth: number, seen: Set<unknown>): string {
   }
 }
 
-/** Also of another realm, such as a sandbox of tests. */
+/** Returns whether a value is an Error, even one of another realm, such as a sandbox of tests. */
 const isError = (error: unknown): error is Error => error instanceof Error || types.isNativeError(error)
 
 function headOf(error: Error): string {
@@ -46,7 +46,8 @@ function headOf(error: Error): string {
 }
 
 /**
- * Of its cause, and of the errors of an AggregateError, which a refused connection to several addresses is.
+ * Returns the texts of the errors inside: the cause, and the errors of an AggregateError, as of a refused
+ * connection to several addresses.
  */
 function innerTexts(error: Error, depth: number, seen: Set<unknown>): string[] {
   const { cause, errors } = error as Error & { errors?: unknown }

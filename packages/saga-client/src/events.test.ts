@@ -6,7 +6,7 @@ import { createEventId } from './identified-event.js'
 const saga = { sagaId: 's' }
 const activity = { ...saga, activityId: 'a' }
 
-/** What the reporter reads of an event. */
+/** Returns the event that the reporter reads. */
 const decoded = ({ operation, request }: EncodedEvent) => {
   const { requestSerialize, requestDeserialize } = SagaService[operation]
   const serialize: (message: never) => Buffer = requestSerialize

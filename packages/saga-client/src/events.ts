@@ -4,7 +4,7 @@ import {
 } from '@switchyard/contracts/saga'
 import { errorText } from './error-text.js'
 
-/** The optional facts about any event. */
+/** The optional fields of any event. */
 export interface EventOptions {
   /** When the event happened; unset: now. */
   time?: Date
@@ -14,7 +14,7 @@ export interface EventOptions {
   tags?: Record<string, string>
   /** W3C trace context, which links the saga to its trace. */
   traceParent?: string
-  /** The saga that began the saga of the event. */
+  /** The parent saga, which began the saga of the event. */
   parentSagaId?: string
 }
 
@@ -34,7 +34,7 @@ export interface ActivityEvent extends SagaEvent {
 export interface ActivityExecuteStarted extends ActivityEvent {
   /** Position among the saga's activities, from 0. */
   order?: number
-  /** After how many seconds the activity is overdue; 0: never. */
+  /** Seconds after which the activity is overdue; 0: never. */
   timeOutSeconds?: number
   /** Bytes as they are, text as UTF-8, anything else as JSON. */
   parameter?: unknown
@@ -46,7 +46,7 @@ export interface ActivityEnded extends ActivityEvent {
 }
 
 export interface ActivityAborted extends ActivityEvent {
-  /** An Error is reported with its stack, its code, and the errors inside it; a text as it is. */
+  /** The error: an Error is reported with its stack, its code and the errors inside it; a text as it is. */
   error?: unknown
 }
 
@@ -78,10 +78,7 @@ const encode = <Name extends keyof Methods>(operation: Name, request: Request<Na
   request,
 })
 
-/**
- * The ten operations. They throw where a payload cannot be written as JSON, and without the name of a
- * service.
- */
+/** The ten operations. They throw when a payload cannot be written as JSON, and when no service is named. */
 export const encoders = {
   sagaStarted: (event: SagaStarted, serviceName: string): EncodedEvent =>
     encode('sagaStarted', { sagaId: event.sagaId, serviceName: nameOf(event.serviceName ?? serviceName) }),
@@ -108,7 +105,7 @@ export const encoders = {
   activityCompensateAborted: (event: ActivityCompensateAborted): EncodedEvent =>
     encode('activityCompensateAborted', {
       activityId: event.activityId,
-      // By the contract, naming the saga means that the orchestrator gives up.
+      // In the contract, a named saga means that the orchestrator gives up.
       sagaId: event.final ? event.sagaId : '',
       errors: errorText(event.error),
     }),
@@ -130,7 +127,11 @@ export const encoders = {
     encode('activityRevoked', { activityId: event.activityId }),
 } as const
 
-/** @throws TypeError when neither the event nor the client names a service */
+/**
+ * Returns the name of the service.
+ *
+ * @throws TypeError when neither the event nor the client names a service
+ */
 function nameOf(serviceName: unknown): string {
   if (typeof serviceName !== 'string') throw new TypeError('serviceName is not a text')
   return serviceName

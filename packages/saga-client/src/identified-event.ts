@@ -3,18 +3,18 @@ import { Metadata } from '@grpc/grpc-js'
 import { ReportEventsRequest, type ReportedEvent } from '@switchyard/contracts/saga-ingest'
 import type { EncodedEvent, EventOptions } from './events.js'
 
-/** An event with its id, its number and its time, which stay the same in every attempt to send it. */
+/** An event with its id, its number and its time, which are equal in every attempt to send it. */
 export interface IdentifiedEvent extends EncodedEvent {
   /** The event in a batch. */
   message: ReportedEvent
-  /** Bytes that it takes in a batch. */
+  /** Bytes of the event in a batch. */
   bytes: number
 }
 
-/** Largest gRPC message that the reporter takes, in bytes. */
+/** Largest gRPC message that the reporter accepts, in bytes. */
 export const messageBytesMax: number = 4 * 1024 * 1024
 
-/** A UUID of version 7: the time in milliseconds, then chance; ids made later sort later. */
+/** Creates a UUID of version 7: the time in milliseconds, then random bits. Later ids sort later. */
 export function createEventId(nowMs: number = Date.now()): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(nowMs, 0, 6)
@@ -52,13 +52,13 @@ export function identify(
   return { operation, request, message, bytes }
 }
 
-/** What a header carries as it is: printable ASCII without blanks around it. */
+/** Text that a header carries unchanged: printable ASCII without blanks around it. */
 const plainText = /^(?:[!-~](?:[ -~]*[!-~])?)?$/
-/** What would end a value: a comma, in a tag one that a further `key=` follows. */
+/** Text that would end a value: a comma, and in a tag only a comma before a further `key=`. */
 const endOfValue = { tags: /,[^=,]{1,64}=/, tenant: /,/, parentSagaId: /,/ }
 
 /**
- * The metadata of a single call, with the fields that a batch has in the event.
+ * Returns the metadata of a single call, with the fields that an event has in a batch.
  *
  * @throws Error when metadata would change a field
  */
@@ -83,7 +83,7 @@ export function metadataOf(message: ReportedEvent): Metadata {
 }
 
 /**
- * The metadata of a batch: its tenant, for a gateway that routes by it, unless metadata would change the
+ * Returns the metadata of a batch: its tenant, by which a gateway routes, unless metadata would change the
  * name.
  */
 export function tenantMetadata(tenant = ''): Metadata {

@@ -2,15 +2,15 @@ import { messageBytesMax } from './identified-event.js'
 
 export type ReportResult =
   /**
-   * The reporter has stored it; `message` is `recorded`, `duplicate`, `late`, `parked` or
-   * `conflict recorded`.
+   * The reporter has stored the event. `message` is `recorded`, `duplicate`, `late`, `parked` or `conflict
+   * recorded`.
    */
   | { outcome: 'stored'; message: string }
-  /** It can never be valid; `reason` begins with the reporter's code, e.g. `SAGA_ID_REQUIRED`. */
+  /** The event can never be valid. `reason` begins with the reporter's code, e.g. `SAGA_ID_REQUIRED`. */
   | { outcome: 'refused'; reason: string }
   /**
-   * It was not stored: the queue was full, retries took too long, the token is wrong, or the client was
-   * closed.
+   * The event was not stored: the queue was full, retries took too long, the token is wrong, or the client
+   * was closed.
    */
   | { outcome: 'lost'; reason: string }
 
@@ -20,8 +20,8 @@ export interface SagaClientOptions {
   /** The service of the sagas; SagaStarted may name another service. */
   serviceName: string
   /**
-   * TLS. `true`: the system's authorities; else PEM, with certificate and key for a reporter that asks for
-   * them.
+   * TLS. `true`: the system's authorities; otherwise PEM, with certificate and key for a reporter that
+   * requires them.
    */
   tls?: true | { ca?: Buffer; cert?: Buffer; key?: Buffer }
   /**
@@ -33,14 +33,14 @@ export interface SagaClientOptions {
   tenant?: string
   /** Time after which a call without an answer fails. */
   deadlineMs?: number
-  /** An event that is not stored within this time is lost. */
+  /** Time after which an event that is not stored is lost. */
   giveUpAfterMs?: number
   /** Wait before the first retry; it doubles up to `retryDelayMsMax`, with jitter. */
   retryDelayMs?: number
   retryDelayMsMax?: number
-  /** Events that wait or are under way. A further event is lost at once, so that no method blocks. */
+  /** Most events that wait or are being sent. A further event is lost at once, so that no method blocks. */
   queueMax?: number
-  /** Calls under way at once. The events of one saga are never in two of these calls. */
+  /** Most calls at the same time. The events of one saga are never in two of these calls. */
   concurrencyMax?: number
   /** Most events of one call, 1 to 1000. */
   batchEventsMax?: number
@@ -55,12 +55,12 @@ export interface SagaClientOptions {
 }
 
 export interface Stats {
-  /** Events that wait or are under way. */
+  /** Number of events that wait or are being sent. */
   pending: number
   stored: number
   refused: number
   lost: number
-  /** Attempts beyond the first. */
+  /** Number of attempts beyond the first. */
   repeated: number
 }
 
@@ -76,12 +76,16 @@ export const defaults = {
   batchDelayMs: 5,
 } as const
 
-/** Events that the reporter takes in one call. */
+/** Most events that the reporter accepts in one call. */
 const batchEventsLimit = 1000
 
 export type Settings = SagaClientOptions & { [Key in keyof typeof defaults]: number }
 
-/** @throws RangeError for a batch that the reporter would not take, TypeError without an address */
+/**
+ * Returns the settings of a client.
+ *
+ * @throws RangeError for a batch that the reporter would refuse, TypeError without an address
+ */
 export function settingsOf(options: SagaClientOptions): Settings {
   if (typeof options?.address !== 'string') throw new TypeError('address is not a text')
   const settings: Settings = { ...options, ...defaults }

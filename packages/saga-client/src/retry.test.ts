@@ -56,7 +56,7 @@ describe('the wait', () => {
     expect(waits(0)).toEqual([50, 100, 200, 2500, 2500])
   })
 
-  it('is never shorter than what the reporter asked for', () => {
+  it('is never shorter than the reporter asked for', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100 }),
@@ -70,7 +70,7 @@ describe('the wait', () => {
     )
   })
 
-  it('is read from RetryInfo, and from nothing that is no such thing', () => {
+  it('is read from RetryInfo, and from nothing else', () => {
     expect(retryInfoMs(failure(status.UNAVAILABLE, { info }))).toBe(1500)
     expect(retryInfoMs(failure(status.UNAVAILABLE))).toBeNull()
     fc.assert(

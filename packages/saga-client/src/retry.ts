@@ -4,8 +4,8 @@ import { type ServiceError, status } from '@grpc/grpc-js'
 const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo'
 
 /**
- * Whether the same events may be sent again after this failure: they were not stored, or it is unknown
- * whether they were. Events keep their ids, so an event that was stored is a `duplicate`.
+ * Returns whether the same events may be sent again after this failure: they were not stored, or it is
+ * unknown whether they were. Events keep their ids, so a stored event becomes a `duplicate`.
  */
 export function isRetryable(error: ServiceError): boolean {
   if (error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED) return true
@@ -18,8 +18,8 @@ export function isRetryable(error: ServiceError): boolean {
 }
 
 /**
- * How long to wait before the next attempt: doubling from `firstMs` to `lastMs` with jitter, so that many
- * clients do not retry at once, and never shorter than the reporter asked for.
+ * Returns the wait before the next attempt. It doubles from `firstMs` to `lastMs` with jitter, so that many
+ * clients do not retry at once, and is never shorter than the reporter asked for.
  *
  * @param attempt number of attempts so far
  * @param chance 0 to 1
@@ -35,7 +35,9 @@ export function retryDelayMs(
   return askedMs === null ? backOffMs : Math.max(backOffMs, askedMs * (1 + chance / 4))
 }
 
-/** The wait of `google.rpc.RetryInfo` in the answer; null when there is none that can be read. */
+/**
+ * Returns the wait of `google.rpc.RetryInfo` in the answer; null when there is none, or an unreadable one.
+ */
 export function retryInfoMs(error: ServiceError): number | null {
   const encoded = error.metadata?.get('grpc-status-details-bin')[0]
   if (!Buffer.isBuffer(encoded)) return null
@@ -55,7 +57,7 @@ export function retryInfoMs(error: ServiceError): number | null {
 
 const lengthDelimited = 2
 
-/** The bytes of every occurrence of a field. */
+/** Returns the bytes of every occurrence of a field. */
 function readFields(message: Uint8Array, wanted: number): Uint8Array[] {
   const reader = new BinaryReader(message)
   const found: Uint8Array[] = []

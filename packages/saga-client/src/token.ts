@@ -8,15 +8,15 @@ const reasonCharsMax = 200
 /**
  * Adds the token to the metadata of a call.
  *
- * @throws ServiceError UNAVAILABLE when a function gives no usable token now, UNAUTHENTICATED when a text can
- *   never be one
+ * @throws ServiceError UNAVAILABLE when a function returns no usable token now, UNAUTHENTICATED when a text
+ * can never be one
  */
 export async function addToken(metadata: Metadata, { token, deadlineMs }: Settings): Promise<void> {
   if (token === undefined || token === null) return
   const isFunction = typeof token === 'function'
   const given: unknown = isFunction ? await ask(token, deadlineMs) : token
   const text = typeof given === 'string' ? given.trim() : ''
-  // The library quotes a value that it refuses, and nothing may show a token.
+  // The library quotes a value that it refuses, and a token must not appear anywhere.
   if (/^[!-~]+$/.test(text)) metadata.set('authorization', `Bearer ${text}`)
   else
     throw serviceError(
@@ -25,7 +25,11 @@ export async function addToken(metadata: Metadata, { token, deadlineMs }: Settin
     )
 }
 
-/** @throws ServiceError UNAVAILABLE */
+/**
+ * Asks the function for a token.
+ *
+ * @throws ServiceError UNAVAILABLE
+ */
 async function ask(token: () => unknown, deadlineMs: number): Promise<unknown> {
   const timer = new AbortController()
   const late = delay(deadlineMs, undefined, { signal: timer.signal }).then(() => {

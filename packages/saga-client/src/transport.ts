@@ -8,16 +8,16 @@ import { messageOf, serviceError } from './service-error.js'
 import { addToken } from './token.js'
 
 /**
- * What is known of an event after an attempt: its result, or the failure after which it may be sent again.
+ * The knowledge about an event after an attempt: its result, or the failure after which it may be sent again.
  */
 export type Verdict = ReportResult | ServiceError
 
 export interface Transport {
-  /** Events that may be sent together now. */
+  /** Returns the most events that may be sent together now. */
   eventsMax: () => number
-  /** One attempt; a verdict for each event, in their order. Never rejects. */
+  /** Makes one attempt, and returns a verdict for each event, in their order. Never rejects. */
   send: (events: readonly IdentifiedEvent[]) => Promise<Verdict[]>
-  /** One call of another method. Rejects with a ServiceError. */
+  /** Makes one call of another method. Rejects with a ServiceError. */
   call: <Request, Response>(
     method: Method<Request, Response>,
     request: Request,
@@ -28,15 +28,15 @@ export interface Transport {
 }
 
 export interface CallOptions {
-  /** Unset: that of the client. */
+  /** Unset: the deadline of the client. */
   deadlineMs?: number
   /** Ends the call. */
   signal?: AbortSignal
 }
 
 /**
- * Time for which events are sent one by one to a reporter without batches. Then batches are tried again: it
- * may be upgraded.
+ * Time for which events are sent one by one to a reporter without batches. Then batches are tried again,
+ * because the reporter may have been upgraded.
  */
 const oneByOneMs = 60_000
 
@@ -45,7 +45,7 @@ export function createTransport(settings: Settings): Transport {
     'grpc.keepalive_time_ms': 60_000,
     'grpc.initial_reconnect_backoff_ms': settings.retryDelayMs,
     'grpc.max_reconnect_backoff_ms': settings.retryDelayMsMax,
-    // Events keep their id and are repeated here, where ids and hints are known.
+    // Events keep their id, and are repeated here, where ids and hints are known.
     'grpc.enable_retries': 0,
   })
   let oneByOneUntilMs = 0
@@ -57,7 +57,7 @@ export function createTransport(settings: Settings): Transport {
     metadata: Metadata,
     { deadlineMs = settings.deadlineMs, signal }: CallOptions = {},
   ): Promise<Response> {
-    // A token that cannot be got rejects as well.
+    // A missing token rejects as well.
     await addToken(metadata, settings)
     return new Promise((resolve, reject) => {
       const sent = client.makeUnaryRequest(

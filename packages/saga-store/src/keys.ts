@@ -14,8 +14,8 @@ export const uniqueKeys = (keys: readonly TenantKey[]): TenantKey[] => [
 ]
 
 /**
- * The order in which every transaction locks and inserts rows of one table. Two transactions that need the
- * same rows then never wait for each other in a circle.
+ * Returns the order in which every transaction locks and inserts rows of one table. Two transactions that
+ * need the same rows then never wait for each other in a circle.
  */
 export function byKey(a: TenantKey, b: TenantKey): number {
   if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1
@@ -23,16 +23,16 @@ export function byKey(a: TenantKey, b: TenantKey): number {
   return a.id < b.id ? -1 : 1
 }
 
-/** As the two parameters of `unnest($1::text[], $2::text[]) AS key(tenant, id)`. */
+/** Returns the two parameters of `unnest($1::text[], $2::text[]) AS key(tenant, id)`. */
 export const tenantKeyArrays = (keys: readonly TenantKey[]): [string[], string[]] => [
   keys.map(({ tenant }) => tenant),
   keys.map(({ id }) => id),
 ]
 
 /**
- * SQL that locks the rows of a table in the order of the parameters and reads them. Each key is a look-up of
- * its own: a join would be planned once, often while the table is small, and then read the whole table for
- * every batch.
+ * Returns SQL that locks the rows of a table in the order of the parameters and reads them. Each key is a
+ * look-up of its own. A join would be planned once, often while the table is small, and would then read the
+ * whole table for every batch.
  */
 export const lockByKey = (table: string, list: string): string =>
   `SELECT key.tenant, locked.* FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
@@ -49,8 +49,8 @@ export interface LockedKeys {
 }
 
 /**
- * Locks these rows until the transaction ends: activities first and then sagas, each in the order of their
- * keys, like recording. A row read before may have changed by now, and a row that is not there is not locked.
+ * Locks these rows until the transaction ends: first activities, then sagas, each in the order of their keys,
+ * as recording does. A row that was read before may have changed by now, and a missing row is not locked.
  */
 export async function lockKeys(client: PoolClient, { activities, sagas }: LockedKeys): Promise<void> {
   for (const [query, keys] of [

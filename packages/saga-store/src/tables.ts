@@ -19,7 +19,7 @@ import { type Activity, type EventResult, errorFingerprint, type Saga } from '@s
 import type { TenantKey } from './keys.js'
 import type { NewSagaEvent } from './recording/new-saga-event.js'
 
-/** A row of `sagas` or `saga_activities` that is written. */
+/** A row of `sagas` or `saga_activities` to write. */
 export interface Change<Row> {
   tenant: string
   /** The row as it was read; null when there was none. */
@@ -27,7 +27,7 @@ export interface Change<Row> {
   row: Row
 }
 
-/** The statements that read and write the rows of a table whose key is (tenant, id). */
+/** Returns the statements that read and write the rows of a table whose key is (tenant, id). */
 function rowTable<Row extends object>(name: string, columns: readonly RowColumn<Row>[]) {
   const all: Column<Change<Row>>[] = [
     { name: 'tenant', type: 'text', get: ({ tenant }) => tenant },
@@ -57,7 +57,7 @@ function rowTable<Row extends object>(name: string, columns: readonly RowColumn<
         alias,
         columns.filter(({ key }) => keys.includes(key)),
       ),
-    /** What applying events needs of the row `stored`, by the domain's names. */
+    /** The columns of the row `stored` that applying events needs, by the domain's names. */
     foldedList: selectList('stored', columns, (column) => column.readAs ?? `stored.${column.name}`),
     /** Inserts rows whose keys are free, and leaves out those whose keys are taken. */
     insert: insertInto(`${name}-insert`, name, all, 'ON CONFLICT (tenant, id) DO NOTHING'),
@@ -75,12 +75,12 @@ function rowTable<Row extends object>(name: string, columns: readonly RowColumn<
       all,
       `ON CONFLICT (tenant, id) DO UPDATE SET ${setToExcluded(columns)}`,
     ),
-    /** The domain's row of what node-postgres read. */
+    /** Converts a row of node-postgres to the domain's row. */
     fromSql: rowReader(columns),
   }
 }
 
-/** The one list of the columns of `sagas`. */
+/** The columns of `sagas`. */
 export const sagaTable = rowTable(
   'sagas',
   rowColumns<Saga>({
@@ -102,7 +102,7 @@ export const sagaTable = rowTable(
   }),
 )
 
-/** The one list of the columns of `saga_activities`. */
+/** The columns of `saga_activities`. */
 export const activityTable = rowTable(
   'saga_activities',
   rowColumns<Activity>({
@@ -136,7 +136,7 @@ export const activityTable = rowTable(
     compensateErrorsSize: integer('compensate_errors_size'),
     compensateErrorsSha256: bytes('compensate_errors_sha256'),
     errorFingerprint: text('error_fingerprint'),
-    // Events only depend on whether there is a parameter, so an empty one is read in its place.
+    // Events only depend on whether there is a parameter, so an empty one is read instead.
     parameterData: {
       ...bytes('parameter_data'),
       isFinal: true,
@@ -160,7 +160,7 @@ export interface ActivityErrors {
   sagaFirstSeenAt: Date
 }
 
-/** The text that searches look through. */
+/** Returns the text in which searches look. */
 const textOf = ({ activity }: ActivityErrors): string =>
   [activity.executeErrors, activity.compensateErrors].filter(Boolean).join('\n')
 
@@ -195,8 +195,8 @@ export const hasErrors = ({ executeErrors, compensateErrors }: Activity): boolea
   executeErrors !== null || compensateErrors !== null
 
 /**
- * Whether the errors of an activity with a saga have to be written: it failed, or its saga has just been
- * named.
+ * Returns whether the errors of an activity with a saga have to be written: it failed, or its saga has just
+ * been named.
  */
 export function hasNewErrors(before: Activity | null, after: Activity): boolean {
   if (after.sagaId === null || !hasErrors(after)) return false
@@ -216,10 +216,7 @@ const column = (
   get: (received: NewSagaEvent) => unknown,
 ): Column<LoggedEvent> => ({ name, type, get: ({ received }) => get(received) })
 
-/**
- * The one list of the columns of `saga_events`, without the id, which the database draws in the order of the
- * events.
- */
+/** The columns of `saga_events`, without the id, which the database draws in the order of the events. */
 const eventColumns: readonly Column<LoggedEvent>[] = [
   column('tenant', 'text', ({ tenant }) => tenant),
   column('received_at', 'timestamptz', ({ receivedAt }) => timeOf(receivedAt)),

@@ -48,7 +48,7 @@ const done = (activityId: string): RawSagaEvent => ({
 const start: RawSagaEvent = { operation: 'SagaStarted', sagaId: 's', serviceName: 'booking' }
 const end: RawSagaEvent = { operation: 'SagaEnded', sagaId: 's', serviceName: '' }
 
-it('takes many events in one transaction, each as if it came after the one before', async () => {
+it('records many events in one transaction, each as if it came after the one before', async () => {
   const results = await createSagaEventStore(database).record([
     received(done('a')),
     received(start, { eventId: 'e-1' }),
@@ -105,7 +105,7 @@ it('remembers the activities that were reported together with the start of their
   expect(saga).toMatchObject({ status: 'Ended', outcome: 'succeeded' })
 })
 
-it('knows an event of a release with shorter content keys again by its id, and without an id by its rank', async () => {
+it('recognizes an event of a release with shorter content keys by its id, and without an id by its rank', async () => {
   const store = createSagaEventStore(database)
   const inTenant = (raw: RawSagaEvent, given: Partial<NewSagaEvent> = {}) =>
     received(raw, { tenant: 'shorter', ...given })
@@ -131,16 +131,16 @@ it('knows an event of a release with shorter content keys again by its id, and w
   const before = await activity()
 
   expect(await store.record(first)).toEqual(['duplicate', 'duplicate', 'duplicate', 'duplicate'])
-  // The two without an id are in the log once more, as duplicates.
+  // The two events without an id are in the log once more, as duplicates.
   expect(await log()).toBe(6)
   expect(await activity()).toEqual(before)
   expect(await store.record(first)).toEqual(['duplicate', 'duplicate', 'duplicate', 'duplicate'])
   expect(await log()).toBe(6)
 })
 
-it('stores all of the events or none', async () => {
+it('stores either all events or none', async () => {
   const count = await database.prisma.sagaEvent.count()
-  // Text that PostgreSQL cannot hold, which validation would have refused.
+  // Text that PostgreSQL cannot store, which validation would have refused.
   const broken = received(done('c'), { eventId: 'nul\0' })
   await expect(createSagaEventStore(database).record([received(done('d')), broken])).rejects.toThrow(
     'invalid byte',

@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 
-/** The output on the terminal. */
+/** The output of steps on the terminal. */
 export interface Progress {
   /** Runs a step, and shows its progress and its duration. */
   step<T>(label: string, work: () => Promise<T>): Promise<T>
@@ -10,7 +10,7 @@ export interface Progress {
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const frameMs = 80
 
-/** Shows a spinner on a terminal, and plain lines otherwise. */
+/** Creates the output: a spinner on a terminal, and plain lines otherwise. */
 export function createProgress(out: NodeJS.WriteStream = process.stderr): Progress {
   const running = new Set<string>()
   let frame = 0

@@ -23,9 +23,9 @@ const flags = [
 ]
 
 /**
- * Starts Chromium: the program in SWITCHYARD_TEST_CHROMIUM, else the one on PATH, else one that is installed
- * with apt when this process is root. Returns null, after a warning with the command to install it, when
- * there is none; tests must be skipped then.
+ * Starts Chromium: the program in SWITCHYARD_TEST_CHROMIUM, otherwise the one on PATH, otherwise one that apt
+ * installs when this process is root. Returns null, after a warning with the command to install it, when
+ * there is none. Tests have to be skipped then.
  *
  * @param further switches of Chromium
  */

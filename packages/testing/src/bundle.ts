@@ -5,9 +5,8 @@ const root = resolve(import.meta.dirname, '../../..')
 const fresh = new Map<string, Promise<void>>()
 
 /**
- * The file of a program of a package, such as `services/worker`, in its bundle. That is what `npm start` and
- * images run, and it starts in a third of the time that its sources take. It is made here when the sources
- * have changed since.
+ * Returns the file of a program of a package, such as `services/worker`, in its bundle. `npm start` and
+ * images run the bundle, which starts in a third of the time of its sources. A stale bundle is rebuilt.
  */
 export async function bundled(folder: string, program = 'main'): Promise<string> {
   const made = fresh.get(folder) ?? makeBundle(folder)
@@ -26,7 +25,7 @@ interface Setup {
 }
 
 /**
- * The variables that a program of a test inherits where it does not inherit all: PATH, and where Node keeps
+ * Returns the variables for a program of a test that does not inherit all: PATH, and the folder of Node's
  * compiled code.
  */
 export const programEnvironment = (): NodeJS.ProcessEnv => ({

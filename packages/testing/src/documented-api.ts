@@ -39,7 +39,7 @@ export interface DocumentedAnswer {
   status: number
   headers: Headers
   /**
-   * The parsed JSON, or the text of another media type; undefined for an event stream, which is closed at
+   * The parsed JSON, or the text of another media type. Undefined for an event stream, which is closed at
    * once.
    */
   body: unknown
@@ -53,8 +53,8 @@ const formats = {
 } as const
 
 /**
- * A client that calls operations of a service's OpenAPI document, and throws when the status, media type,
- * headers or body of an answer differ from the document.
+ * Opens a client that calls operations of a service's OpenAPI document. It throws when the status, media
+ * type, headers or body of an answer differ from the document.
  *
  * @param baseUrl base URL of the service
  * @param token default token
@@ -66,7 +66,11 @@ export async function openDocumentedApi(baseUrl: string, token: string) {
   const succeeded = new Set<string>()
 
   return {
-    /** @param name method and path as documented, e.g. `GET /users/{id}` */
+    /**
+     * Calls an operation.
+     *
+     * @param name method and path as documented, e.g. `GET /users/{id}`
+     */
     async call(name: string, given: DocumentedCall = {}): Promise<DocumentedAnswer> {
       const [method = '', path = ''] = name.split(' ')
       const operation = document.paths[path]?.[method.toLowerCase()]
@@ -79,7 +83,7 @@ export async function openDocumentedApi(baseUrl: string, token: string) {
       if (response.status < 400) succeeded.add(name)
       return answer
     },
-    /** Operations without a successful call. */
+    /** Lists operations without a successful call. */
     uncalled: (): string[] =>
       Object.entries(document.paths)
         .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
@@ -129,8 +133,8 @@ async function readAnswer(response: Response): Promise<DocumentedAnswer> {
 }
 
 /**
- * The media type without parameters. JSON must have no parameters, because clients such as python-gitlab
- * compare the header.
+ * Returns the media type without parameters. JSON must have no parameters, because clients such as
+ * python-gitlab compare the header.
  */
 function mediaTypeOf(headers: Headers): string {
   const type = headers.get('Content-Type') ?? ''

@@ -4,7 +4,7 @@ import type { Scope, Visibility } from '@switchyard/domain/access'
 
 let sequence = 0
 
-/** Creates a user. Fields that are not given get values that are unique in this process. */
+/** Creates a user. Missing fields get values that are unique in this process. */
 export async function createUser(
   { prisma }: DatabaseOrTransaction,
   given: Partial<Pick<User, 'username' | 'name' | 'email' | 'admin' | 'state'>> = {},
@@ -53,7 +53,11 @@ export async function createToken(
   return { secret, token }
 }
 
-/** Signs a browser in with a token. @returns the `Cookie` header of its requests */
+/**
+ * Signs in a browser with a token.
+ *
+ * @returns the `Cookie` header of its requests
+ */
 export async function createSession(
   { prisma }: DatabaseOrTransaction,
   token: Pick<PersonalAccessToken, 'id'>,

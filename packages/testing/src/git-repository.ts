@@ -27,7 +27,11 @@ export interface TestGitRepository {
   path: string
   /** Runs git in the work tree and returns its output without the last line break. */
   git(...args: string[]): Promise<string>
-  /** @returns the hash of the new commit */
+  /**
+   * Creates a commit.
+   *
+   * @returns the hash of the new commit
+   */
   commit(commit?: TestCommit): Promise<string>
   close(): Promise<void>
 }
@@ -36,8 +40,8 @@ const committer: Identity = { name: 'Test Committer', email: 'committer@example.
 const firstCommitTime = Date.parse('2026-01-01T00:00:00Z')
 
 /**
- * The whole environment for git, independent of the settings of the user and the machine, and of a git
- * command that may have started this process.
+ * Returns the whole environment for git, independent of the settings of the user and the machine, and of a
+ * git command that may have started this process.
  */
 export function isolatedGitEnv(): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
@@ -83,11 +87,11 @@ export async function createGitRepository({ defaultBranch = 'main' } = {}): Prom
     return readHead()
   }
 
-  // Git writes the branch of a commit as a file. To read it takes a thousandth of what a process of git
-  // takes.
+  // git writes the branch of a commit as a file. Reading the file takes a thousandth of the time of a git
+  // process.
   const readGitFile = async (name: string) => (await readFile(join(path, '.git', name), 'utf8')).trim()
 
-  /** The commit that is checked out. */
+  /** Returns the commit that is checked out. */
   async function readHead(): Promise<string> {
     const head = await readGitFile('HEAD')
     return head.startsWith('ref: ') ? readGitFile(head.slice('ref: '.length)) : head

@@ -7,19 +7,22 @@ import Provider, { type Configuration, type JWK } from 'oidc-provider'
 export type Claims = Record<string, unknown>
 
 export interface IdentityProviderOptions {
-  /** Where browsers go back to. */
+  /** Addresses to which browsers return. */
   redirectUris: string[]
-  /** Where browsers go after signing out, and what the provider calls when a session is over. */
+  /**
+   * Address to which browsers return after signing out, and the one that the provider calls when a session
+   * ends.
+   */
   postLogoutRedirectUri?: string
   backchannelLogoutUri?: string
-  /** Accounts by subject, which is what one types as the login. Changes count from the next sign-in. */
+  /** Accounts by subject, which a user types as the login. Changes take effect at the next sign-in. */
   accounts: Record<string, Claims>
   port?: number
 }
 
 export const identityClient = { id: 'switchyard', secret: 'the-secret-of-the-client-in-tests' }
 
-/** A provider of OpenID Connect with a login form that takes any password. */
+/** Starts a provider of OpenID Connect with a login form that accepts any password. */
 export async function startIdentityProvider(options: IdentityProviderOptions) {
   let keys = newKeys()
   const server = createServer((request, response) => provider.callback()(request, response))
@@ -29,21 +32,21 @@ export async function startIdentityProvider(options: IdentityProviderOptions) {
   return {
     issuer,
     accounts: options.accounts,
-    /** From now on the provider signs with another key, and has forgotten who is signed in. */
+    /** Makes the provider sign with another key, and forget who is signed in. */
     rotateKeys(): void {
       keys = newKeys()
       provider = new Provider(issuer, configurationOf(options, keys))
     },
-    /** The private keys, with which a test signs tokens of its own. */
+    /** Returns the private keys, with which a test signs tokens of its own. */
     get keys() {
       return keys
     },
-    /** Nobody answers any more. */
+    /** Stops answering. */
     async stop(): Promise<void> {
       server.closeAllConnections()
       await new Promise((closed) => server.close(closed))
     },
-    /** It answers again, at the same address. */
+    /** Answers again, at the same address. */
     start: () => listen(server, Number(new URL(issuer).port)),
   }
 }
@@ -93,9 +96,9 @@ function configurationOf(options: IdentityProviderOptions, keys: ProviderKey[]):
       const claims = accounts[id]
       return claims && { accountId: id, claims: async () => ({ sub: id, ...claims }) }
     },
-    // By itself it calls no service on this machine.
+    // The library would call no service on this machine.
     fetch: (url, options) => fetch(url, Object.assign(options ?? {}, { dispatcher: undefined })),
-    // Nobody is asked for a consent.
+    // No user is asked for consent.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({
         clientId: oidc.client?.clientId ?? '',

@@ -3,7 +3,7 @@ import { OAuth2Server } from 'oauth2-mock-server'
 export type JobClaims = Record<string, unknown>
 
 /**
- * An issuer of identity tokens on loopback, with discovery and keys.
+ * Starts an issuer of identity tokens on loopback, with discovery and keys.
  *
  * @param port unset: any
  */
@@ -22,11 +22,11 @@ export async function startJobIssuer(port?: number) {
     port: server.address().port,
     kid,
     keys: server.issuer.keys,
-    /** How often the discovery document was read. */
+    /** Returns how often the discovery document was read. */
     reads: () => reads,
     /** Signs a token of five minutes. Claims that are undefined are left out. */
     token(claims: JobClaims, { kid: signer }: { kid?: string } = {}): Promise<string> {
-      // A server that was closed has forgotten it.
+      // A closed server has forgotten its address.
       server.issuer.url = url
       return server.issuer.buildToken({
         kid: signer,

@@ -1,6 +1,6 @@
 import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-parser/stream'
 
-/** The server-sent events of an answer, as they come; none when it has no body. */
+/** Returns the server-sent events of an answer, as they come; none without a body. */
 export const eventsOf = (
   { body }: Response,
   onComment: () => void = () => {},

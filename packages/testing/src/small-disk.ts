@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 
-/** A file system that is soon full. */
+/** A small file system, which is soon full. */
 export interface SmallDisk {
   path: string
   /** Leaves this number of bytes free. The space is free again after `makeRoom`. */
@@ -12,7 +12,7 @@ export interface SmallDisk {
   close(): Promise<void>
 }
 
-/** Why a test that needs a small disk cannot run here; null when it can. */
+/** Returns why a test that needs a small disk cannot run on this machine; null when it can. */
 export async function findNoSmallDisk(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'only root can mount a file system'
   try {

@@ -12,9 +12,9 @@ import pg from 'pg'
 export interface TestDatabase {
   /** URL for the owner of the schema. */
   url: string
-  /** URL for the role of a service, which has only the rights of that service. */
+  /** Returns the URL for the role of a service, which has only the rights of that service. */
   urlOf(service: DatabaseService): string
-  /** Drops the database, also when connections are open. */
+  /** Drops the database, even when connections are open. */
   close(): Promise<void>
 }
 
@@ -54,7 +54,10 @@ async function ensureTemplate(admin: pg.Client): Promise<string> {
   }
 }
 
-/** The template is renamed when it is complete, so that an interrupted run leaves no incomplete template. */
+/**
+ * Creates the template, which is renamed when it is complete, so that an interrupted run leaves no incomplete
+ * template.
+ */
 async function createTemplate(admin: pg.Client, template: string): Promise<void> {
   const unfinished = `${template}_new`
   await admin.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
@@ -72,7 +75,7 @@ async function hashSchema(): Promise<string> {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Roles belong to the whole server, so every test sets the same passwords. */
+/** Returns the same passwords for every test, because roles belong to the whole server. */
 const passwords = () => derivePasswords(new URL(adminUrl()).password)
 
 async function withAdminClient<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {

@@ -7,9 +7,9 @@ import { Redis } from 'ioredis'
 import { waitFor } from './wait-for.js'
 
 export interface TestRedis {
-  /** `unix:///path/to/redis.sock`, without a user: everything is allowed. */
+  /** `unix:///path/to/redis.sock`, without a user, so with all rights. */
   url: string
-  /** The URL for the user of a service, who has that service's rights only. */
+  /** Returns the URL for the user of a service, who has only the rights of that service. */
   urlOf(service: RedisService): string
   /** Path of the socket. */
   path: string
@@ -21,7 +21,7 @@ export interface TestRedis {
   restart(): Promise<void>
 }
 
-/** Longest path of a unix socket, the final NUL included. */
+/** Longest path of a unix socket, including the final NUL. */
 const socketPathBytesMax = 108
 
 /**
@@ -68,7 +68,7 @@ async function createSocketFolder(): Promise<string> {
 /** A running server, which is a promise that resolves when the server ends. */
 type Server = Promise<unknown> & Pick<ResultPromise, 'kill'>
 
-/** Returns the server in an object, because awaiting it would wait for its end. */
+/** Starts the server. Returns it in an object, because awaiting the server itself would wait for its end. */
 async function launch(folder: string, path: string): Promise<{ server: Server }> {
   // A killed server leaves its socket behind.
   await rm(path, { force: true })

@@ -1,7 +1,7 @@
 import { execa } from 'execa'
 import { isolatedGitEnv } from './git-repository.js'
 
-/** A blob, or a folder that holds nothing. */
+/** Content of the innermost folder: a blob, or nothing. */
 type BombCore = 'file' | 'nothing'
 
 /**

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { holdsWithinASecond, waitFor } from './wait-for.js'
 
-test('gives what the condition gave once it is truthy', async () => {
+test('returns the first truthy result of the condition', async () => {
   let calls = 0
   const value = await waitFor(
     () => {
@@ -15,13 +15,13 @@ test('gives what the condition gave once it is truthy', async () => {
   expect(value).toEqual({ calls: 3 })
 })
 
-test('at the deadline says what it waited for, and why it was not so', async () => {
+test('reports at the deadline the missing condition and its last error', async () => {
   const cause = new Error('still closed')
   const waiting = waitFor(() => Promise.reject(cause), { timeoutMs: 5, intervalMs: 1, what: 'the door' })
   await expect(waiting).rejects.toMatchObject({ message: 'timed out after 5 ms waiting for the door', cause })
 })
 
-test('takes an answer that comes late, and none that is wrong more than a second later', async () => {
+test('accepts a late answer, and none that is wrong more than a second later', async () => {
   const halfASecondAgo = performance.now() - 500
   let asked = 0
   const late = async () => {

@@ -3,15 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface WaitForOptions {
   timeoutMs?: number
   intervalMs?: number
-  /** Ends the sentence "timed out waiting for …". */
+  /** End of the sentence "timed out waiting for …". */
   what?: string
 }
 
 /**
- * Asks until something holds, which it must for every question that is asked more than a second after
- * `sinceMs`. How long an answer takes does not matter: a busy machine makes answers late.
+ * Asks until a condition holds. It has to hold for every question more than a second after `sinceMs`. The
+ * time of an answer does not matter, because a busy machine answers late.
  *
- * @param sinceMs as `performance.now()` gives it
+ * @param sinceMs as `performance.now()` returns it
  */
 export async function holdsWithinASecond(
   holds: () => Promise<boolean>,
@@ -26,8 +26,10 @@ export async function holdsWithinASecond(
 }
 
 /**
+ * Measures the lateness of this process.
+ *
  * @returns by how many milliseconds this process is late for an instant: a few, and more the busier the
- *   machine is
+ * machine is
  */
 export async function latenessAt(instant: Date): Promise<number> {
   await delay(Math.max(0, instant.getTime() - Date.now()))

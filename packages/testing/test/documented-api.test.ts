@@ -50,7 +50,7 @@ const call = (given: Partial<typeof good>, query?: Record<string, string>) => {
   return api.call('GET /things/{id}', { path: { id: 1 }, query })
 }
 
-it('takes an answer that is as documented, and knows what was never called', async () => {
+it('accepts an answer that matches the document, and lists operations that were never called', async () => {
   expect((await call({})).body).toEqual({ at: '2026-01-02T03:04:05.678Z' })
   expect((await call({ status: 404, body: '{"message":"none"}' })).status).toBe(404)
   expect(api.uncalled()).toEqual(['GET /never'])
@@ -69,7 +69,7 @@ it.each([
   await expect(call(given)).rejects.toThrow(problem)
 })
 
-it('refuses to ask for what is not documented', async () => {
+it('refuses to call an undocumented operation', async () => {
   await expect(call({}, { nonsense: '1' })).rejects.toThrow('no documented nonsense')
   await expect(api.call('POST /things')).rejects.toThrow('POST /things is not documented')
 })

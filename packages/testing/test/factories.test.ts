@@ -23,7 +23,7 @@ afterAll(async () => {
   await testDatabase.close()
 })
 
-test('a token is stored as the SHA-256 of its secret alone', async () => {
+test('a token is stored only as the SHA-256 of its secret', async () => {
   const user = await createUser(database, { username: 'Mixed-Case' })
   const { secret, token } = await createToken(database, user, { scopes: ['read_api'] })
   expect(user.usernameKey).toBe('mixed-case')
@@ -33,7 +33,7 @@ test('a token is stored as the SHA-256 of its secret alone', async () => {
   expect(stored).toMatchObject({ userId: user.id, scopes: ['read_api'] })
 })
 
-test('a project lies below its owner and at the hash of its id', async () => {
+test('a project belongs to its owner, and its path on disk is the hash of its id', async () => {
   const owner = await createUser(database)
   const project = await createProject(database, owner, { path: 'Tools', visibility: 'public' })
   const hash = createHash('sha256').update(String(project.id)).digest('hex')

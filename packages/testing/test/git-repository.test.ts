@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((repository) => repository.close()))
 })
 
-test('the same commits give the same hashes', async () => {
+test('the same commits have the same hashes', async () => {
   const hashes = await Promise.all(
     [await create(), await create()].map(async (repository) => {
       await repository.commit({ files: { 'a/b.txt': 'one\n' } })
@@ -30,7 +30,7 @@ test('the same commits give the same hashes', async () => {
   expect(hashes[1]).toBe(hashes[0])
 })
 
-test('a commit has the author, date, message and branch it was given', async () => {
+test('a commit has the given author, date, message and branch', async () => {
   const repository = await create()
   const first = await repository.commit()
   await repository.commit({

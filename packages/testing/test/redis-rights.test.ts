@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis?.stop())
 
-/** What a command of a service's user brings: the answer, or the first word of the refusal. */
+/** Returns the answer to a command of a service's user, or the first word of the refusal. */
 async function attempt(service: RedisService, command: string, ...args: string[]): Promise<unknown> {
   const user = new URL(redisUrlOf(redis.url, service)).searchParams.get('user') ?? ''
   const client = new Redis({ path: redis.path, username: user, password: '', retryStrategy: () => null })
@@ -28,43 +28,40 @@ const housekeeping = '{switchyard}:repository-housekeeping:wait'
 const delivery = '{switchyard}:webhook-delivery:wait'
 const boundaries = '{switchyard}:broadcast-turn:wait'
 
-it.each([...redisServices])(
-  '%s can neither administer Redis nor touch what is not its own',
-  async (service) => {
-    const refused = [
-      ['FLUSHALL'],
-      ['FLUSHDB'],
-      ['KEYS', '*'],
-      ['CONFIG', 'GET', 'dir'],
-      ['CONFIG', 'SET', 'maxmemory', '1'],
-      ['ACL', 'LIST'],
-      ['SHUTDOWN'],
-      ['SAVE'],
-      ['MONITOR'],
-      ['DEBUG', 'SLEEP', '0'],
-      ['SCRIPT', 'FLUSH'],
-      ['FUNCTION', 'FLUSH'],
-      ['SWAPDB', '0', '1'],
-      ['CLIENT', 'KILL', 'ID', '1'],
-      ['REPLICAOF', 'NO', 'ONE'],
-      ['MIGRATE', '127.0.0.1', '1', 'key', '0', '1'],
-      ['SET', 'another', 'x'],
-      ['SET', 'switchyard:limits:another:requests:x', '0'],
-      ['EVAL', "return redis.call('SET', 'another', 'x')", '0'],
-      ['EVAL', "return redis.call('FLUSHALL')", '0'],
-      ['PUBLISH', 'another', 'x'],
-      ['SUBSCRIBE', 'another'],
-    ]
-    for (const [command = '', ...args] of refused) {
-      const answer = await attempt(service, command, ...args)
-      // A script reports the refusal of its command as an error of its own.
-      expect([command, ...args, answer].join(' ')).toMatch(/(NOPERM|ERR)$/)
-    }
-    const client = new Redis({ path: redis.path })
-    expect(await client.keys('*another*')).toEqual([])
-    client.disconnect()
-  },
-)
+it.each([...redisServices])('%s can neither administer Redis nor access keys of others', async (service) => {
+  const refused = [
+    ['FLUSHALL'],
+    ['FLUSHDB'],
+    ['KEYS', '*'],
+    ['CONFIG', 'GET', 'dir'],
+    ['CONFIG', 'SET', 'maxmemory', '1'],
+    ['ACL', 'LIST'],
+    ['SHUTDOWN'],
+    ['SAVE'],
+    ['MONITOR'],
+    ['DEBUG', 'SLEEP', '0'],
+    ['SCRIPT', 'FLUSH'],
+    ['FUNCTION', 'FLUSH'],
+    ['SWAPDB', '0', '1'],
+    ['CLIENT', 'KILL', 'ID', '1'],
+    ['REPLICAOF', 'NO', 'ONE'],
+    ['MIGRATE', '127.0.0.1', '1', 'key', '0', '1'],
+    ['SET', 'another', 'x'],
+    ['SET', 'switchyard:limits:another:requests:x', '0'],
+    ['EVAL', "return redis.call('SET', 'another', 'x')", '0'],
+    ['EVAL', "return redis.call('FLUSHALL')", '0'],
+    ['PUBLISH', 'another', 'x'],
+    ['SUBSCRIBE', 'another'],
+  ]
+  for (const [command = '', ...args] of refused) {
+    const answer = await attempt(service, command, ...args)
+    // A script reports the refusal of its command as an error of its own.
+    expect([command, ...args, answer].join(' ')).toMatch(/(NOPERM|ERR)$/)
+  }
+  const client = new Redis({ path: redis.path })
+  expect(await client.keys('*another*')).toEqual([])
+  client.disconnect()
+})
 
 it.each([
   ['git-api', 'LPUSH', [housekeeping, 'x'], 1],
@@ -85,7 +82,7 @@ it.each([
   expect(await attempt(service, command, ...args)).toBe(answer)
 })
 
-it('the user of an exporter reads the figures of Redis, and neither keys nor settings', async () => {
+it('the user of an exporter reads the metrics of Redis, and neither keys nor settings', async () => {
   const options = {
     path: redis.path,
     username: 'switchyard_monitoring',

@@ -12,7 +12,7 @@ async function countUsers(url: string): Promise<number> {
   }
 }
 
-test('databases asked for at the same time are migrated and separate', async () => {
+test('databases that are created at the same time are migrated and separate', async () => {
   const databases = await Promise.all([createTestDatabase(), createTestDatabase(), createTestDatabase()])
   try {
     expect(new Set(databases.map(({ url }) => url)).size).toBe(3)
@@ -29,7 +29,7 @@ test('databases asked for at the same time are migrated and separate', async () 
   }
 })
 
-test('close drops the database, although somebody is still connected', async () => {
+test('close drops the database even while a connection is open', async () => {
   const { url, close } = await createTestDatabase()
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
@@ -39,7 +39,7 @@ test('close drops the database, although somebody is still connected', async () 
   await client.end().catch(() => {})
 })
 
-test('without a server the error names the command that brings one', async () => {
+test('without a server the error names the command that starts one', async () => {
   const url = process.env.SWITCHYARD_TEST_DATABASE_URL
   delete process.env.SWITCHYARD_TEST_DATABASE_URL
   try {

@@ -21,7 +21,7 @@ async function withClient<T>(path: string, work: (client: Redis) => Promise<T>):
   }
 }
 
-test('a server listens on its socket alone, for this user alone', async () => {
+test('a server listens only on its socket, and only for this user', async () => {
   redis = await startTestRedis()
   expect(redis.url).toBe(`unix://${redis.path}`)
   expect(statSync(dirname(redis.path)).mode & 0o777).toBe(0o700)
@@ -44,7 +44,7 @@ test('stop ends the server and deletes its folder', async () => {
   expect(existsSync(dirname(path))).toBe(false)
 })
 
-test('a server that cannot start says which program failed', async () => {
+test('a server that cannot start names the failed program', async () => {
   const program = process.env.SWITCHYARD_TEST_REDIS_SERVER
   process.env.SWITCHYARD_TEST_REDIS_SERVER = '/bin/false'
   try {

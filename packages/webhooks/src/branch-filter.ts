@@ -12,7 +12,7 @@ export interface BranchFilter {
 
 const filterLengthMax = 255
 
-/** What is wrong with a filter; null when it can be used. */
+/** Returns the problem of a filter; null when it can be used. */
 export async function branchFilterProblem({
   branchFilter,
   branchFilterStrategy,
@@ -23,7 +23,7 @@ export async function branchFilterProblem({
   return (await compileExpression(branchFilter)) ? null : 'is not a regular expression of RE2'
 }
 
-/** Whether a webhook is told of pushes to a branch. */
+/** Returns whether a webhook receives pushes to a branch. */
 export async function matchesBranch(
   { branchFilter, branchFilterStrategy }: BranchFilter,
   branch: string,
@@ -34,8 +34,8 @@ export async function matchesBranch(
 }
 
 /**
- * The engine takes time in proportion to the text. It is loaded with the first expression, as few webhooks
- * have one.
+ * Compiles a regular expression with an engine that takes time in proportion to the text. The engine is
+ * loaded with the first expression, because few webhooks have one.
  */
 async function compileExpression(expression: string) {
   const { RE2JS, RE2JSException } = await import('re2js')

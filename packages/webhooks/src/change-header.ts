@@ -19,9 +19,8 @@ interface HeaderChange {
 /**
  * Sets or removes one of the further headers of a webhook; the others stay. Call it in a transaction.
  *
- * @throws DomainError not-found for the webhook, and for a header that is to be removed; precondition-failed;
- *   invalid for a header that cannot be sent, or one too many; unavailable when the values cannot be read or
- *   encrypted
+ * @throws DomainError not-found for the webhook, and for a header to remove; precondition-failed; invalid for
+ * a header that cannot be sent, or one too many; unavailable when the values cannot be read or encrypted
  */
 export async function changeWebhookHeader(
   database: DatabaseOrTransaction,

@@ -15,7 +15,7 @@ const valueLengthMax = 2048
 const reserved =
   /^(?:x-(?:gitlab|switchyard)-.*|traceparent|tracestate|host|connection|content-(?:length|type|encoding)|transfer-encoding|expect|keep-alive|te|trailer|upgrade|user-agent|proxy-.*)$/i
 
-/** What is wrong with further headers; null when they can be sent. */
+/** Returns the problem of further headers; null when they can be sent. */
 export function customHeadersProblem(headers: readonly CustomHeader[]): string | null {
   if (headers.length > headersMax) return `has more than ${headersMax} headers`
   const names = headers.map(({ key }) => key.toLowerCase())
@@ -32,13 +32,17 @@ export function customHeadersProblem(headers: readonly CustomHeader[]): string |
   return null
 }
 
-/** Headers as they are stored: their names, and the values encrypted together. */
+/** Returns headers in their stored form: their names, and the values encrypted together. */
 export const sealHeaders = (headers: readonly CustomHeader[], box: SecretBox): StoredHeaders => ({
   names: headers.map(({ key }) => key),
   values: headers.length === 0 ? null : box.encrypt(JSON.stringify(headers.map(({ value }) => value))),
 })
 
-/** @throws UnreadableSecret */
+/**
+ * Decrypts stored headers.
+ *
+ * @throws UnreadableSecret
+ */
 export function openHeaders({ names, values }: StoredHeaders, box: SecretBox): CustomHeader[] {
   if (values === null) return []
   const opened: string[] = JSON.parse(box.decrypt(values))

@@ -31,14 +31,14 @@ export interface DeliverOptions {
   database: Database
   sender: Sender
   secretBox: SecretBox
-  /** When it is aborted, no further delivery begins. */
+  /** Aborted when no further delivery should begin. */
   signal: AbortSignal
   onDelivered: (delivered: Delivered) => void
 }
 
-/** Longer than an attempt takes, including the recording of its result. */
+/** Lease of a delivery. It is longer than an attempt takes, including the recording of its result. */
 export const deliveryLeaseMs = 30_000
-/** To one host. */
+/** Most simultaneous requests to one host. */
 const requestsAtOnce = 4
 const failingMsMax = 5 * 86_400_000
 const failuresMin = 20
@@ -46,9 +46,10 @@ const gone = 410
 
 /**
  * Sends the due deliveries of a host until none is left or the host does not answer. In that case the
- * remaining ones wait, so that an unreachable host causes one time-out instead of one for each delivery.
+ * remaining deliveries wait, so that an unreachable host causes one time-out instead of one for each
+ * delivery.
  *
- * A delivery is sent at least once: it is sent again when the process dies before it has recorded the result.
+ * A delivery is sent at least once. It is sent again when the process dies before it has recorded the result.
  */
 export async function deliverToHost(host: string, options: DeliverOptions): Promise<void> {
   let isAnswering = true
@@ -65,7 +66,11 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
   if (failed) throw failed.reason
 }
 
-/** @returns whether the host did not answer */
+/**
+ * Sends a delivery and records the result.
+ *
+ * @returns whether the host did not answer
+ */
 function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
   const work = () => attempt(delivery, options)
   const traces = tracing()
@@ -92,7 +97,9 @@ async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Prom
   return isSent && result.status === null
 }
 
-/** A delivery whose secret cannot be read is not sent, because its receiver could not verify it. */
+/**
+ * Sends a delivery. One whose secret cannot be read is not sent, because its receiver could not verify it.
+ */
 async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOptions) {
   let secrets: Parameters<typeof messageOf>[1]
   try {
@@ -122,7 +129,10 @@ function attemptOf({ attempts }: ClaimedDelivery, result: SendResult, pauseMs: n
   return { ...result, state: 'pending', retryDelayMs: Math.max(delayMs, pauseMs ?? 0) }
 }
 
-/** A webhook is disabled when its target answers 410 Gone, or when every delivery has failed for days. */
+/**
+ * Returns the reason to disable a webhook: its target answers 410 Gone, or every delivery has failed for
+ * days.
+ */
 function reasonToDisable({ status }: SendResult, health: WebhookHealth): string | null {
   if (status === gone) return 'the target answered 410 Gone'
   const { failingSince, consecutiveFailures } = health

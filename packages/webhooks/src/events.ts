@@ -16,7 +16,7 @@ export const projectWebhookEvents = [
 
 export type ProjectWebhookEvent = (typeof projectWebhookEvents)[number]
 
-/** Events of GitLab that do not happen here. Webhooks may ask for them, and show that they did. */
+/** Events of GitLab that do not happen here. A webhook can subscribe to them, and shows that it did. */
 export const silentProjectEvents = [
   'issues',
   'confidential_issues',

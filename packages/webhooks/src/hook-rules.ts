@@ -38,7 +38,11 @@ export interface HookRules {
   secretBox: SecretBox
 }
 
-/** @throws DomainError invalid, with the problems by field */
+/**
+ * Checks the fields of a webhook.
+ *
+ * @throws DomainError invalid, with the problems by field
+ */
 export async function checkHook(fields: HookFields, rules: HookRules): Promise<void> {
   const problems: FieldProblems = {}
   const note = (field: string, problem: string | null) => {
@@ -71,7 +75,9 @@ function formatProblem({ messageFormat = null, bodyTemplate = null }: HookFields
 const lengthProblem = (text: string | null | undefined, max: number): string | null =>
   text && text.length > max ? tooLongText(max) : null
 
-/** The characters are limited because a secret can be the value of a header. */
+/**
+ * Returns the problem of a secret. Its characters are limited because a secret can be the value of a header.
+ */
 function secretProblem(secret: string, lengthMin: number): string | null {
   if (secret.length < lengthMin) return `is too short (minimum is ${lengthMin} characters)`
   if (secret.length > secretLengthMax) return tooLongText(secretLengthMax)

@@ -9,7 +9,7 @@ export interface HookDeployment {
   project: { id: number; pathWithNamespace: string }
 }
 
-/** What is sent of a deployment in both events about it. */
+/** Returns the fields of a deployment in both events about it. */
 function deploymentFields(
   { project, environment, ...deployment }: HookDeployment,
   externalUrl: string | undefined,
@@ -28,7 +28,7 @@ function deploymentFields(
   }
 }
 
-/** Address of the page of a deployment in the console; null without a base of links. */
+/** Returns the address of the page of a deployment in the console; null without a base of links. */
 export const deploymentPage = (
   { project, id }: Pick<HookDeployment, 'project' | 'id'>,
   externalUrl: string | undefined,
@@ -51,7 +51,7 @@ const findingFields = (finding: ImpactFinding) => ({
 })
 
 /**
- * The delivery of the event `deployment_impact`. The same findings are sent once.
+ * Returns the delivery of the event `deployment_impact`. The same findings are sent once.
  *
  * @param externalUrl base of links, without a slash at its end; undefined: no links
  */
@@ -76,7 +76,7 @@ export function impactDelivery(
   }
 }
 
-/** What a rule did about a deployment. */
+/** The effects of a rule on a deployment. */
 export interface HookRun {
   id: number
   rule: { id: number; name: string }
@@ -87,7 +87,7 @@ export interface HookRun {
 }
 
 /**
- * The delivery of the event `impact_rule`.
+ * Returns the delivery of the event `impact_rule`.
  *
  * @param externalUrl base of links, without a slash at its end; undefined: no links
  */

@@ -46,8 +46,10 @@ type WithPlainSecrets<Fields> = Omit<Fields, 'host' | 'secret' | 'headers'> & {
 }
 
 /**
+ * Creates a webhook.
+ *
  * @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the
- *   secret
+ * secret
  */
 export async function addWebhook(
   database: DatabaseOrTransaction,
@@ -68,8 +70,8 @@ interface WebhookChange {
 }
 
 /**
- * A new secret signs at once, and the one before it for another day. Giving the same secret again changes
- * nothing. Call it in a transaction.
+ * Changes a webhook. A new secret signs at once, and the previous one for another day. Sending the same
+ * secret again changes nothing. Call it in a transaction.
  *
  * @throws DomainError not-found; precondition-failed; otherwise as `addWebhook`
  */
@@ -111,7 +113,11 @@ async function hasSecret(
 const sealed = (headers: CustomHeader[] | undefined, { secretBox }: HookRules) =>
   headers && sealHeaders(headers, secretBox)
 
-/** Deletes a webhook and its deliveries. @throws DomainError not-found; precondition-failed */
+/**
+ * Deletes a webhook and its deliveries.
+ *
+ * @throws DomainError not-found; precondition-failed
+ */
 export async function removeWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -127,7 +133,7 @@ export async function removeWebhook(
 /**
  * Stores a test delivery, independent of the events that the webhook subscribes to. The worker sends it.
  *
- * @param make makes the message. Unset: an empty test event
+ * @param make creates the message. Unset: an empty test event
  * @throws DomainError not-found; conflict when the webhook is disabled
  */
 export async function testWebhook(
@@ -146,7 +152,7 @@ export async function testWebhook(
 }
 
 /**
- * What a webhook with these settings would send of an event.
+ * Returns the request that a webhook with these settings would send about an event.
  *
  * @throws DomainError invalid, with the problems by field
  */
@@ -168,7 +174,7 @@ const emptyTest = (): TestMessage => ({
 })
 
 /**
- * One page of the deliveries of an owner's webhook, the newest first, and the number of all of them.
+ * Lists one page of the deliveries of an owner's webhook, the newest first, with the number of all of them.
  *
  * @throws DomainError not-found
  */
@@ -182,7 +188,11 @@ export async function listWebhookDeliveries(
   return listDeliveries(database, wanted, rows)
 }
 
-/** One delivery of an owner's webhook. @throws DomainError not-found for the webhook or the delivery */
+/**
+ * Returns one delivery of an owner's webhook.
+ *
+ * @throws DomainError not-found for the webhook or the delivery
+ */
 export async function getWebhookDelivery(
   database: Database,
   owner: WebhookOwner,
@@ -217,7 +227,7 @@ function refuseDisabled({ enabled }: Webhook): void {
 }
 
 /**
- * Changes a webhook and adds an audit entry in one transaction. The entry has the host only, because the rest
+ * Changes a webhook and adds an audit entry in one transaction. The entry has only the host, because the rest
  * of a URL may contain a secret.
  */
 export const auditedWebhook = (
@@ -239,6 +249,6 @@ export const auditedWebhook = (
       })
       return webhook
     },
-    // A webhook is deleted with its log of deliveries.
+    // A webhook is deleted together with its log of deliveries.
     deletingMsMax,
   )

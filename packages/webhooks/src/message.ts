@@ -3,12 +3,12 @@ import { sign, signatureHeader } from './signature.js'
 import type { ClaimedDelivery } from './store/delivery-attempts.js'
 
 /**
- * The HTTP request of a delivery. `X-Switchyard-Delivery` is equal for all attempts, so that a receiver
- * recognizes repetitions. Each attempt has a new signature, because the time of a signature must be recent.
- * Webhooks of projects also have GitLab's headers.
+ * Returns the HTTP request of a delivery. `X-Switchyard-Delivery` is equal for all attempts, so that a
+ * receiver recognizes repetitions. Each attempt has a new signature, because the time of a signature must be
+ * recent. Webhooks of projects also have GitLab's headers.
  *
  * @param signing the secret, and the previous one for a day after a change; none: the request is not signed
- * @param headers further ones, which the webhook has
+ * @param headers further headers of the webhook
  */
 export function messageOf(
   delivery: Omit<ClaimedDelivery, 'secret' | 'previousSecret' | 'headers'>,

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ListedDelivery } from './store/deliveries.js'
 import type { Webhook } from './store/hooks.js'
 
-/** How the body of a request is written: parameters of every kind of webhook. */
+/** The form of the body of a request: parameters of every kind of webhook. */
 export const bodyParameters = {
   custom_webhook_template: text()
     .nullish()
@@ -14,7 +14,7 @@ export const bodyParameters = {
     .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
 }
 
-/** Whether a webhook is called, and how its deliveries have been going: fields of every kind of webhook. */
+/** Whether a webhook is called, and how its recent deliveries went: fields of every kind of webhook. */
 export const webhookStateShape = {
   enabled: z.boolean(),
   disabled_reason: z.string().nullable(),
@@ -61,7 +61,7 @@ export const deliveryShape = z
   })
   .meta({ id: 'Delivery', description: 'A delivery of a webhook, with its request and the last response' })
 
-/** What a request would be like. */
+/** The request that would be sent. */
 export const previewShape = z
   .object({ event: z.string(), content_type: z.string(), body: z.string() })
   .meta({ id: 'WebhookPreview', description: 'The body that a webhook would send of an event' })
@@ -80,7 +80,7 @@ export const presentListedDelivery = (delivery: ListedDelivery): z.output<typeof
   error: delivery.error,
 })
 
-/** A delivery with its request and the response of the last attempt. */
+/** Presents a delivery with its request and the response of the last attempt. */
 export const presentDelivery = (delivery: WebhookDelivery): z.output<typeof deliveryShape> => ({
   ...presentListedDelivery(delivery),
   request_headers: delivery.requestHeaders,

@@ -50,7 +50,7 @@ describe('retryAfterMs', () => {
     ['soon', undefined, null],
     ['', undefined, null],
     [undefined, undefined, null],
-  ])('takes %j of a receiver whose date is %j for %j', (retryAfter, date, expected) => {
+  ])('reads %j of a receiver whose date is %j as %j', (retryAfter, date, expected) => {
     const given = {
       ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
       ...(date ? { date } : {}),
@@ -58,7 +58,7 @@ describe('retryAfterMs', () => {
     expect(retryAfterMs(given, now)).toBe(expected)
   })
 
-  it('answers a pause within its bounds or none to any text', () => {
+  it('returns a pause within its bounds, or none, for any text', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (text, date) => {
         const pauseMs = retryAfterMs({ 'retry-after': text, date }, now)

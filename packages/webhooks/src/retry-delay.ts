@@ -5,8 +5,8 @@ const firstDelayMs = 30_000
 const delayMsMax = 6 * 3_600_000
 
 /**
- * The delay after a failed attempt: 30 s, tripled with each further failure up to six hours, and varied by up
- * to 20 % at random, so that deliveries that failed together are not repeated together.
+ * Returns the delay after a failed attempt: 30 s, tripled with each further failure up to six hours, and
+ * varied by up to 20 % at random, so that deliveries that failed together are not repeated together.
  *
  * @param attempts number of attempts so far, at least 1
  * @param random returns a number from 0 to 1
@@ -19,10 +19,10 @@ export function retryDelayMs(attempts: number, random: () => number = Math.rando
 }
 
 /**
- * The pause that a receiver asks for by `Retry-After`, in seconds or as a date, up to six hours. A date is
- * compared with the receiver's own clock where it sends its `Date`.
+ * Returns the pause that a receiver asks for by `Retry-After`, in seconds or as a date, up to six hours. A
+ * date is compared with the receiver's own clock when it sends its `Date`.
  *
- * @returns milliseconds; null without a pause, and for a text that says none
+ * @returns milliseconds; null without a pause, and for an unreadable text
  */
 export function retryAfterMs(headers: Readonly<Record<string, string>>, now: Date): number | null {
   const text = headers['retry-after']?.trim() ?? ''
@@ -30,5 +30,5 @@ export function retryAfterMs(headers: Readonly<Record<string, string>>, now: Dat
   return ms > 0 ? Math.min(ms, delayMsMax) : null
 }
 
-/** NaN for a text that is no date of HTTP. */
+/** Parses a date of HTTP; NaN for another text. */
 const dateMs = (text = ''): number => (/^\w+, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN)

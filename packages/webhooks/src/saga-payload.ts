@@ -1,6 +1,6 @@
 import type { ActivityStatus, SagaOutcome, SagaStatus } from '@switchyard/domain/saga'
 
-/** A saga, as an event tells of it. */
+/** The fields of a saga in an event. */
 export interface SagaNews {
   tenant: string
   id: string
@@ -31,8 +31,8 @@ export interface SagaOccurrence {
   /** Null: an activity without a saga. */
   saga: SagaNews | null
   /**
-   * The flag that was set, whose `activityId` is empty when it is of the saga itself. Null: the event is
-   * about no flag.
+   * The flag that was set. Its `activityId` is empty for a flag of the saga itself. Null: the event is not
+   * about a flag.
    */
   flag: { kind: string; sagaId: string; activityId: string; since: Date } | null
   /** Activities with errors. */
@@ -40,7 +40,7 @@ export interface SagaOccurrence {
 }
 
 /**
- * The body of a webhook of sagas, before the webhook writes it in its own form.
+ * Returns the body of a webhook of sagas, before the webhook writes it in its own form.
  *
  * @param externalUrl base of links, without a slash at its end; undefined: no links
  */

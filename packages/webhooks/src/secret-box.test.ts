@@ -11,7 +11,7 @@ const newKey = (encoding: 'base64' | 'base64url' = 'base64') => randomBytes(32).
 const boxWith = (...keys: string[]) => createSecretBox({ WEBHOOK_SECRET_KEYS: new Secret(keys.join(', ')) })
 
 describe('a secret of a webhook', () => {
-  it('is read back with its key, and differs each time it is encrypted', () => {
+  it('is decrypted with its key, and differs each time it is encrypted', () => {
     const box = boxWith(newKey())
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 100 }), (secret) => {
@@ -22,7 +22,7 @@ describe('a secret of a webhook', () => {
     )
   })
 
-  it('is read with every key, and encrypted with the first', () => {
+  it('is decrypted with every key, and encrypted with the first', () => {
     const [older, newer] = [newKey(), newKey('base64url')]
     const before = boxWith(older).encrypt('whsec')
     const box = boxWith(newer, older)
@@ -31,7 +31,7 @@ describe('a secret of a webhook', () => {
     expect(box.keyIds).toEqual([boxWith(newer).keyIds[0], before.keyId])
   })
 
-  it('is not read without its key, and the key is named', () => {
+  it('is not decrypted without its key, and the error names the key', () => {
     const encrypted = boxWith(newKey()).encrypt('whsec')
     for (const box of [boxWith(newKey()), createSecretBox({})]) {
       expect(() => box.decrypt(encrypted)).toThrow(UnreadableSecret)
@@ -39,7 +39,7 @@ describe('a secret of a webhook', () => {
     }
   })
 
-  it('is not read when a bit of it has changed, or its end is missing', () => {
+  it('is not decrypted when a bit of it has changed, or its end is missing', () => {
     const box = boxWith(newKey())
     const { keyId, bytes } = box.encrypt('whsec')
     fc.assert(
@@ -54,7 +54,7 @@ describe('a secret of a webhook', () => {
     }
   })
 
-  it('is refused without any key, as something that an operator can mend', () => {
+  it('is refused without any key, as a problem that an operator can solve', () => {
     expect(() => createSecretBox({}).encrypt('whsec')).toThrow(DomainError)
     expect(() => createSecretBox({}).encrypt('whsec')).toThrow('WEBHOOK_SECRET_KEYS is not set')
   })
@@ -64,7 +64,7 @@ describe('WEBHOOK_SECRET_KEYS', () => {
   const schema = z.object(webhookSecretFields)
   const read = (keys?: string) => schema.safeParse({ WEBHOOK_SECRET_KEYS: keys })
 
-  it('holds keys of 32 bytes, which are never printed', () => {
+  it('contains keys of 32 bytes, which are never printed', () => {
     const key = newKey()
     const { data } = read(`${key},${newKey('base64url')}`)
     expect(createSecretBox(data ?? {}).keyIds).toHaveLength(2)

@@ -4,16 +4,27 @@ import { unavailable } from '@switchyard/domain'
 import { z } from 'zod'
 import type { EncryptedSecret } from './store/secrets.js'
 
-/** A secret cannot be decrypted. The message is for operators and contains no part of the secret. */
+/**
+ * The error of a secret that cannot be decrypted. The message is for operators and contains no part of the
+ * secret.
+ */
 export class UnreadableSecret extends Error {}
 
-/** Encrypts secrets of webhooks, so that a reader of the database or of a backup cannot use them. */
+/** The encryption of webhook secrets, which keeps readers of the database or of a backup from using them. */
 export interface SecretBox {
   /** Ids of the keys. The first key encrypts, all keys decrypt. Empty when no key is configured. */
   keyIds: readonly string[]
-  /** @throws DomainError unavailable without a key */
+  /**
+   * Encrypts a secret.
+   *
+   * @throws DomainError unavailable without a key
+   */
   encrypt(secret: string): EncryptedSecret
-  /** @throws UnreadableSecret when the key is missing or the ciphertext is damaged */
+  /**
+   * Decrypts a secret.
+   *
+   * @throws UnreadableSecret when the key is missing or the ciphertext is damaged
+   */
   decrypt(encrypted: EncryptedSecret): string
 }
 
@@ -39,7 +50,11 @@ export const webhookSecretFields = {
     ),
 }
 
-/** @throws Error for a list that {@link webhookSecretFields} refuses */
+/**
+ * Creates the encryption.
+ *
+ * @throws Error for a list that {@link webhookSecretFields} refuses
+ */
 export function createSecretBox(config: { [keysName]?: Secret | undefined }): SecretBox {
   const keys = new Map(
     entries(config[keysName]?.reveal() ?? '')
@@ -81,7 +96,11 @@ const entries = (list: string): string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
 
-/** @returns null for a malformed key */
+/**
+ * Decodes a key.
+ *
+ * @returns null for a malformed key
+ */
 function decode(text: string): Buffer | null {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null
   const key = Buffer.from(text, 'base64')
@@ -94,7 +113,7 @@ function decodeOrThrow(text: string): Buffer {
   return key
 }
 
-/** The id of a key is the beginning of its SHA-256. */
+/** Returns a key with its id, which is the beginning of its SHA-256. */
 const withId = (key: Buffer): [string, Buffer] => [
   createHash('sha256').update(key).digest('hex').slice(0, 16),
   key,

@@ -24,12 +24,12 @@ export interface Message {
   url: string
   headers: Record<string, string>
   body: string
-  /** False: any certificate of the receiver is taken. Unset: true. */
+  /** False: any certificate of the receiver is accepted. Unset: true. */
   verifyTls?: boolean
 }
 
 export interface Sender {
-  /** Never rejects. Errors are part of the result. */
+  /** Sends a message. Never rejects, because errors are part of the result. */
   send(message: Message): Promise<SendResult>
   close(): Promise<void>
 }
@@ -46,8 +46,8 @@ const keptHeaders = 40
 const keptHeaderCharacters = 300
 
 /**
- * Sends requests to targets that the policy allows. It follows no redirects and reads only the stored part of
- * responses.
+ * Creates a sender of requests to targets that the policy allows. It follows no redirects and reads only the
+ * stored part of responses.
  */
 export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOptions): Sender {
   const agents = new Map<boolean, Promise<Agent>>()
@@ -112,7 +112,10 @@ function kept(headers: Dispatcher.ResponseData['headers']): Record<string, strin
   )
 }
 
-/** The beginning of a response. The status is known, so an incomplete or endless response is no error. */
+/**
+ * Reads the beginning of a response. The status is known, so an incomplete or endless response is not an
+ * error.
+ */
 async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -123,7 +126,7 @@ async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string
       if (size >= keptBodyBytes) break
     }
   } catch {
-    // The part that was read is kept.
+    // The bytes that were read are kept.
   }
   return storableText(Buffer.concat(chunks).subarray(0, keptBodyBytes).toString())
 }
@@ -137,7 +140,10 @@ const failureTexts: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout: no connection',
 }
 
-/** The text of an error. The error's own message is not used, because it may contain an internal address. */
+/**
+ * Returns the text of an error. The error's own message is not used, because it may contain an internal
+ * address.
+ */
 function failureText(error: unknown): string {
   if (error instanceof RefusedTarget) return `the target is refused: ${error.message}`
   const code = (error as { code?: unknown }).code

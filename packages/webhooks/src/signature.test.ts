@@ -13,7 +13,7 @@ describe('sign', () => {
     expect(sign(secret, body, now)).toBe(`t=1795262400,v1=${expected}`)
   })
 
-  it('signs with two secrets, and a receiver that knows either takes it', () => {
+  it('signs with two secrets, and a receiver that knows either accepts it', () => {
     const signature = sign([secret, 'the-one-before'], body, now)
     expect(signature).toMatch(/^t=1795262400(,v1=[0-9a-f]{64}){2}$/)
     for (const known of [secret, 'the-one-before'])
@@ -26,7 +26,7 @@ describe('verify', () => {
   const signature = sign(secret, body, now)
   const check = (given: object) => verify({ secret, signature, body, now, ...given })
 
-  it('takes what was signed with the secret, also as bytes and beside other versions', () => {
+  it('accepts a signature with the secret, also for bytes and beside other versions', () => {
     expect(check({})).toBe(true)
     expect(check({ body: Buffer.from(body) })).toBe(true)
     expect(check({ signature: `v0=1,${signature},v1=00` })).toBe(true)

@@ -3,12 +3,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** Header that carries the signature: `t=<seconds>,v1=<hexadecimal>`. */
 export const signatureHeader = 'X-Switchyard-Signature'
 
-/** Receivers should treat an older signature as a replay. */
+/** Age in seconds above which receivers should treat a signature as a replay. */
 const toleranceSecondsDefault = 300
 
 /**
- * The value of `X-Switchyard-Signature`: the time of signing, and HMAC-SHA256 over `<seconds>.<body>` with
- * each secret. A receiver that checks the time detects replayed requests.
+ * Returns the value of `X-Switchyard-Signature`: the time of signing, and HMAC-SHA256 over `<seconds>.<body>`
+ * with each secret. A receiver that checks the time detects replayed requests.
  */
 export const sign = (secrets: string | readonly string[], body: string, now: Date): string => {
   const seconds = String(Math.floor(now.getTime() / 1000))
@@ -28,8 +28,8 @@ export interface VerifyOptions {
 }
 
 /**
- * Whether a request was recently signed with this secret. For receivers of webhooks. Any text may come in the
- * header, and none makes it throw.
+ * Returns whether a request was recently signed with this secret. It is for receivers of webhooks. It never
+ * throws, whatever the header contains.
  */
 export function verify({
   secret,
@@ -45,7 +45,7 @@ export function verify({
     .map((part) => part.trim())
   const [seconds = ''] = valuesOf(parts, 't')
   if (!/^\d{1,15}$/.test(seconds)) return false
-  // Also refuses a tolerance that is no number.
+  // This also refuses a tolerance that is not a number.
   if (!(Math.abs(now.getTime() / 1000 - Number(seconds)) <= toleranceSeconds)) return false
   const expected = hmac(secret, seconds, body)
   return valuesOf(parts, 'v1').some(

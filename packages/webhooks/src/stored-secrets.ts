@@ -22,16 +22,21 @@ export interface EncryptionResult {
   unreadable: number
 }
 
-/** The plain secret of a webhook; null when it has none. @throws UnreadableSecret */
+/**
+ * Returns the plain secret of a webhook; null when it has none.
+ *
+ * @throws UnreadableSecret
+ */
 export function readSecret(stored: StoredSecret, box: SecretBox): string | null {
   if (stored.plain !== null) return stored.plain
   return stored.encrypted === null ? null : box.decrypt(stored.encrypted)
 }
 
 /**
- * The secrets that sign a delivery, the newest first. A previous one whose key is left out signs no more.
+ * Returns the secrets that sign a delivery, the newest first. A previous secret whose key is missing no
+ * longer signs.
  *
- * @throws UnreadableSecret when the present one cannot be read
+ * @throws UnreadableSecret when the current one cannot be decrypted
  */
 export function readSigningSecrets(
   { secret, previousSecret }: Pick<ClaimedDelivery, 'secret' | 'previousSecret'>,
@@ -48,8 +53,8 @@ export function readSigningSecrets(
 }
 
 /**
- * Encrypts with the first key every secret that is plain or encrypted with another key. A secret that changes
- * during the run is left to the next run. Previous secrets are forgotten once they sign no more. The run may
+ * Encrypts with the first key every secret that is plain or encrypted with another key. The next run encrypts
+ * a secret that changes during this run. Previous secrets are deleted once they no longer sign. The run may
  * be interrupted.
  */
 export async function encryptStoredSecrets(
@@ -75,7 +80,7 @@ export async function encryptStoredSecrets(
   return result
 }
 
-/** The same for the values of further headers, which are never plain. */
+/** Encrypts the values of further headers in the same way. They are never plain. */
 async function encryptHeaders(
   database: Database,
   box: SecretBox,
@@ -104,7 +109,11 @@ function tryToDecrypt(encrypted: EncryptedSecret, box: SecretBox): string | null
   }
 }
 
-/** @returns null when the secret cannot be read; false when it has changed */
+/**
+ * Encrypts one secret.
+ *
+ * @returns null when the secret cannot be decrypted; false when it has changed
+ */
 async function encryptOne(
   database: Database,
   box: SecretBox,
@@ -120,7 +129,7 @@ async function encryptOne(
   }
 }
 
-/** A readiness check: rejects while this process cannot read the secret of a webhook. */
+/** Checks the readiness: rejects while this process cannot decrypt the secret of a webhook. */
 export async function checkStoredSecrets(database: Database, box: SecretBox): Promise<void> {
   const [counts, headerKeys] = await Promise.all([
     countSecretsByKey(database),

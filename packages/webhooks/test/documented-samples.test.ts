@@ -8,7 +8,7 @@ import { sign } from '../src/signature.js'
 const root = resolve(import.meta.dirname, '../../..')
 const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8')
 
-/** The code block of a language that checks a signature. */
+/** Returns the code block of a language that checks a signature. */
 function sample(language: string): string {
   const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(
     ([, code = '']) => code,
@@ -65,19 +65,23 @@ const given = JSON.stringify(headers.map(([signature]) => signature))
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-samples-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Runs a program with the headers as JSON in its input. @returns its answers, printed as JSON */
+/**
+ * Runs a program with the headers as JSON in its input.
+ *
+ * @returns its answers, printed as JSON
+ */
 async function answersOf(command: string, args: string[]): Promise<boolean[]> {
   const { stdout } = await execa(command, args, { input: given, cwd: root, timeout: 120_000 })
   return JSON.parse(stdout)
 }
 
-describe('the sample takes a signed request, and refuses whatever else comes in the header', () => {
+describe('the sample accepts a signed request, and refuses any other header', () => {
   it('in TypeScript', async () => {
     const [imports = '', call = ''] = sample('ts').split('\n\n')
     const file = join(import.meta.dirname, `sample-${process.pid}.ts`)
     writeFileSync(
       file,
-      // The client that an instance serves has this module under a name of its own.
+      // The client that an instance serves has this module under another name.
       `${imports.replace('@switchyard/webhook-signature', '@switchyard/webhooks/signature')}
 import { text } from 'node:stream/consumers'
 const [secret, rawBody] = ${JSON.stringify([secret, body])}

@@ -41,7 +41,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 }
 
 describe('a request', () => {
-  it('carries method, headers and body, and its answer is kept without cookies', async () => {
+  it('has method, headers and body, and its answer is kept without cookies', async () => {
     const port = await listen(async (request, response) => {
       const seen = [request.method, request.url, request.headers['x-a'], await bodyOf(request)]
       response.setHeader('Set-Cookie', 'session=1').setHeader('X-Seen', 'yes').end(JSON.stringify(seen))
@@ -85,14 +85,14 @@ describe('a request', () => {
     expect(result).toMatchObject({ status, error: `the target answered ${status}`, body: 'why' })
   })
 
-  it('ends in time when nothing is answered', async () => {
+  it('ends in time without an answer', async () => {
     const port = await listen(() => {})
     const result = await send(senderFor('127.0.0.1', 300), `http://127.0.0.1:${port}/`)
     expect(result).toMatchObject({ status: null, error: 'timeout: no answer within 0.3 seconds' })
     expect(result.durationMs).toBeLessThan(3000)
   })
 
-  it('ends in time when the answer trickles, and counts by its status', async () => {
+  it('ends in time when the answer trickles, and its status counts', async () => {
     const port = await listen((_request, response) => {
       response.write('a')
       const timer = setInterval(() => response.write('b'), 50)
@@ -121,13 +121,13 @@ describe('a request', () => {
     expect(written).toBeLessThan(32 * 1024 * 1024)
   })
 
-  it('keeps text that PostgreSQL can hold', async () => {
+  it('keeps only text that PostgreSQL can store', async () => {
     const port = await listen((_request, response) => response.end(Buffer.from([0x61, 0, 0xff, 0x62])))
     const result = await send(senderFor('127.0.0.1'), `http://127.0.0.1:${port}/`)
     expect(result.body).toBe('a\uFFFD\uFFFDb')
   })
 
-  it('says what is wrong when nobody listens or the name is unknown', async () => {
+  it('names the problem when no server listens or the name is unknown', async () => {
     const port = await listen(() => {})
     servers.pop()?.close()
     const refused = await send(senderFor('127.0.0.1'), `http://127.0.0.1:${port}/`)
@@ -146,7 +146,7 @@ describe('a target that is not public', () => {
     }, '::')
 
   it.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost', '0x7f.1', '0.0.0.0'])(
-    'is refused as %s, and gets no request',
+    'is refused as %s, and receives no request',
     async (host) => {
       requests = 0
       const port = await listenEverywhere()
@@ -168,7 +168,7 @@ describe('a target that is not public', () => {
     expect(requests).toBe(0)
   })
 
-  it('is reached when its name is allowed', async () => {
+  it('receives the request when its name is allowed', async () => {
     requests = 0
     const port = await listenEverywhere()
     expect(await send(senderFor('localhost'), `http://localhost:${port}/`)).toMatchObject({ status: 200 })

@@ -57,7 +57,8 @@ import { statsRoutes } from './stats/routes.js'
 import { webhookRoutes } from './webhooks/routes.js'
 
 /**
- * Calls fail when the database does not answer within this time, so that callers can try another instance.
+ * Time after which a call fails when the database does not answer, so that the caller can try another
+ * instance.
  */
 const answerTimeoutMs = 10_000
 

@@ -35,7 +35,7 @@ const walBehind =
 const certificateEnd =
   'probe_ssl_earliest_cert_expiry{job="switchyard-gateway",instance="https://switchyard.example.com"}'
 
-/** Three hours of an installation in good order, with the errors and waits that are allowed. */
+/** Three hours of a healthy installation, with the tolerated errors and waits. */
 export const healthy: Series = {
   ...Object.fromEntries(
     serviceNames.map((name) => [`process_start_time_seconds{service="${name}"}`, always('1000+0')]),
@@ -46,7 +46,7 @@ export const healthy: Series = {
   [request('404')]: always('0+300'),
   [timed('bucket', ',le="1"')]: always('0+595'),
   [timed('count')]: always('0+600'),
-  // Clones take as long as they are large.
+  // The duration of a clone depends on its size.
   [cloned('bucket', ',le="1"')]: always('0+0'),
   [cloned('count')]: always('0+60'),
   [call('OK')]: always('0+600'),
@@ -106,15 +106,15 @@ export const healthy: Series = {
 }
 
 interface Trouble {
-  /** What differs from the installation in good order; null: the series is missing. */
+  /** The differences from a healthy installation; null: the series is missing. */
   input: Record<string, string | null>
-  /** Alerts that the same trouble raises as well. */
+  /** Further alerts that the same problem raises. */
   also?: string[]
 }
 
-/** What raises each alert. */
+/** The problem that raises each alert. */
 export const troubles: Record<string, Trouble> = {
-  // Over 1.44 % in the last hour only.
+  // More than 1.44 %, in the last hour only.
   ServiceErrorsFast: { input: { [request('500')]: '0+0x120 0+30x60' }, also: ['ServiceErrorsSlow'] },
   // About 1 %, for hours.
   ServiceErrorsSlow: { input: { [call('UNAVAILABLE')]: always('0+9') } },

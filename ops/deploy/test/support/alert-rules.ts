@@ -24,10 +24,7 @@ export const rules: Rule[] = ruleFiles.flatMap((file) => {
 
 export const alerts = rules.filter((rule): rule is Rule & { alert: string } => rule.alert !== undefined)
 
-/**
- * Metrics in expressions of rules that no service of Switchyard has: their names, and the program that has
- * each.
- */
+/** Metrics in rules that no service of Switchyard has, by name, with the program that has each. */
 export const exporterMetrics = new Map([
   ['switchyard_backup_cut_timestamp_seconds', 'node_exporter, from the file of the backup'],
   ['node_filesystem_avail_bytes', 'node_exporter'],

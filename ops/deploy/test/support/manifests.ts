@@ -7,7 +7,7 @@ import { parseAllDocuments, stringify } from 'yaml'
 
 const kubernetesFolder = resolve(import.meta.dirname, '../../kubernetes')
 
-/** The folders that somebody may apply. */
+/** The overlays that users apply. */
 export const overlays = readdirSync(join(kubernetesFolder, 'overlays'))
 
 export interface Probe {
@@ -42,7 +42,7 @@ export interface PodSpec {
   }[]
 }
 
-/** What kubectl would send to a cluster. `Spec` is what a test reads of it. */
+/** A manifest that kubectl would send to a cluster. `Spec` is the part that a test reads. */
 export interface Manifest<Spec = unknown> {
   apiVersion: string
   kind: string
@@ -56,11 +56,11 @@ export type Workload = Manifest<{
   template: { metadata: { labels: Record<string, string> }; spec: PodSpec }
 }>
 
-/** The manifests of an overlay, as `kubectl apply --kustomize` sends them. */
+/** Returns the manifests of an overlay, as `kubectl apply --kustomize` sends them. */
 export const render = (kubectl: string, overlay: string): Manifest[] =>
   renderFolder(kubectl, join(kubernetesFolder, 'overlays', overlay))
 
-/** The manifests of an overlay of somebody's own, which adds a component to one of ours. */
+/** Returns the manifests of a user's overlay, which adds a component to one of ours. */
 export function renderWithComponent(kubectl: string, overlay: string, component: string): Manifest[] {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'switchyard-overlay-'))
   const pathOf = (name: string) => relative(folder, join(kubernetesFolder, name))
@@ -83,7 +83,7 @@ const moduleOf = ({ apiVersion }: Manifest) =>
     ? `@kubernetes-models/prometheus-operator/${apiVersion}`
     : `kubernetes-models/${apiVersion}`
 
-/** What the schemas of the Kubernetes API say against manifests. They accept fields that they do not know. */
+/** Returns the errors of manifests by the schemas of the Kubernetes API, which accept unknown fields. */
 export async function schemaErrors(manifests: Manifest[]): Promise<string[]> {
   const errors: string[] = []
   for (const manifest of manifests) {
@@ -99,7 +99,8 @@ export async function schemaErrors(manifests: Manifest[]): Promise<string[]> {
 }
 
 /**
- * Fields that the Kubernetes API does not know: TypeScript refuses them in a literal of the type of a kind.
+ * Returns fields that the Kubernetes API does not know, because TypeScript refuses them in a literal of the
+ * kind's type.
  */
 export function unknownFields(manifests: Manifest[]): string[] {
   const lines = manifests.map(

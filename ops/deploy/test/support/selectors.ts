@@ -1,4 +1,4 @@
-/** What stands around selectors of series in PromQL: strings are gone by then. */
+/** Text around selectors of series in PromQL, after strings were removed. */
 const around = [
   /\$\w+/g,
   /\[[^\]]*\]/g,
@@ -9,7 +9,8 @@ const around = [
 ]
 
 /**
- * The selectors of series in an expression of PromQL: `up{job="x"}` in `max_over_time(up{job="x"}[5m]) > 0`.
+ * Returns the selectors of series in an expression of PromQL: `up{job="x"}` in
+ * `max_over_time(up{job="x"}[5m]) > 0`.
  */
 export function selectorsOf(expression: string): string[] {
   const strings: string[] = []

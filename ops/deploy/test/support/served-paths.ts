@@ -7,8 +7,8 @@ import { repository } from '../../../docker/test/support/build-stages.js'
 const candidates = ['/-/liveness', '/-/readiness', '/-/gateway/liveness']
 
 /**
- * Which of the paths that probes may ask are answered with 200 by every service, and which are a location of
- * the gateway.
+ * Returns the paths for probes that every service answers with 200, and those that are a location of the
+ * gateway.
  */
 export async function servedPaths(): Promise<{ service: string[]; gateway: string[] }> {
   const { logger, metrics, health } = createServiceContext('probed', 'silent')

@@ -7,7 +7,7 @@ export const repository = resolve(import.meta.dirname, '../../../..')
 export const readDockerfile = () =>
   DockerfileParser.parse(readFileSync(join(repository, 'ops/docker/Dockerfile'), 'utf8'))
 
-/** Instructions of the Dockerfile's stages, by the name of the stage. */
+/** Returns the instructions of the Dockerfile's stages, by the name of the stage. */
 export function stagesOf(dockerfile = readDockerfile()): Map<string, Instruction[]> {
   const stages = new Map<string, Instruction[]>()
   let current: Instruction[] = []

@@ -7,10 +7,10 @@ export interface ComposeService {
   image: string
   command?: string | string[]
   build?: { context: string; dockerfile: string; args: { SERVICE: string } }
-  /** Null: the value is that of `.env`. */
+  /** Null: the value is in `.env`. */
   environment?: Record<string, string | null>
   ports?: string[]
-  /** `source:target:ro`, also where the file has it in the long form. */
+  /** `source:target:ro`, even when the file uses the long form. */
   volumes?: string[]
   secrets?: string[]
   tmpfs?: string[]
@@ -35,13 +35,12 @@ export interface Compose {
 
 export const readRepositoryFile = (path: string) => readFileSync(join(repository, path), 'utf8')
 
-/** A value that is needed and has no default is not there. */
+/** The error for a required value without a default. */
 export class MissingVariable extends Error {}
 
 /**
- * docker-compose.yml with its variables replaced as Compose does it: `${NAME:-default}`,
- * `${NAME:?what to do}`, and `$$` for a dollar sign. Compose replaces within values only, after reading the
- * YAML.
+ * Reads docker-compose.yml and replaces its variables as Compose does: `${NAME:-default}`, `${NAME:?what to
+ * do}`, and `$$` for a dollar sign. Compose replaces only within values, after parsing the YAML.
  */
 export function readCompose(variables: Record<string, string>, file = 'docker-compose.yml'): Compose {
   const source: unknown = parse(readRepositoryFile(file), { merge: true, logLevel: 'error' })

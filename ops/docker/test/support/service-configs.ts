@@ -8,7 +8,7 @@ export type ConfigSchema = Parameters<typeof loadConfig>[1]
 /** Folders below services/. */
 export const serviceNames = readdirSync(join(repository, 'services'))
 
-/** The schema of a service's environment. */
+/** Returns the schema of a service's environment. */
 export async function configSchemaOf(service: string): Promise<ConfigSchema> {
   const config = await import(`../../../../services/${service}/src/config.ts`)
   return config.configSchema

@@ -7,18 +7,18 @@ export interface Upstream {
   close(): Promise<void>
 }
 
-/** What an echo server saw of a request. */
+/** The request that an echo server received. */
 export interface Echo {
   name: string
   method: string
   url: string
   headers: IncomingHttpHeaders
   bodyBytes: number
-  /** Port of the connection it came by. */
+  /** Port of the connection of the request. */
   clientPort: number
 }
 
-/** An HTTP server on loopback. */
+/** Starts an HTTP server on loopback. */
 export async function startUpstream(
   listener: RequestListener,
   host = '127.0.0.1',
@@ -36,7 +36,7 @@ export async function startUpstream(
   }
 }
 
-/** Answers every request with what arrived. */
+/** Starts a server that answers every request with its content. */
 export const startEcho = (name: string, host?: string, port?: number): Promise<Upstream> =>
   startUpstream(
     async (request, response) => {

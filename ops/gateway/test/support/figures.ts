@@ -2,14 +2,14 @@ import { exporterMetrics, rules } from '../../../deploy/test/support/alert-rules
 import { dashboards } from '../../../deploy/test/support/dashboards.js'
 import { metricOf, selectorsOf } from '../../../deploy/test/support/selectors.js'
 
-/** A figure of Prometheus, and the labels that an expression selects it by. */
+/** A metric of Prometheus, and the labels by which an expression selects it. */
 export interface NamedFigure {
   name: string
   labels: string[]
 }
 
 export interface Expression {
-  /** Where it stands. */
+  /** Location of the expression. */
   of: string
   figures: NamedFigure[]
   /** The labels by which it groups or joins. */
@@ -29,7 +29,7 @@ export const expressions: Expression[] = [
   ]),
 ]
 
-/** Figures that the rules make out of others. */
+/** Metrics that the rules record. */
 const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
 
 function expressionOf(of: string, text: string): Expression {
@@ -47,8 +47,8 @@ function variableOf(of: string, query: string): Expression[] {
 }
 
 /**
- * Figures under the names that Prometheus keeps, with their labels; a figure of what has not happened yet has
- * no labels.
+ * Metrics under the names that Prometheus stores, with their labels. A metric of an event that has not
+ * happened yet has no labels.
  */
 export type Served = Map<string, Set<string>>
 
@@ -76,8 +76,8 @@ const endings: Record<string, string[]> = {
 const ofTarget = 'instance'
 
 /**
- * What an expression names that no service serves. Figures of the rules themselves and of exporters are not
- * looked for.
+ * Returns the metrics and labels of an expression that no service serves. Metrics of the rules and of
+ * exporters are ignored.
  */
 export function problemsOf({ of, figures, grouping }: Expression, served: Served): string[] {
   if (figures.length === 0) return [`${of}: no figure`]

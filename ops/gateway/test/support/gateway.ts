@@ -28,24 +28,24 @@ export interface Gateway {
   /** `127.0.0.1:…`, HTTP/2 without TLS */
   grpcAddress: string
   /**
-   * Everything that nginx wrote, access log and errors, once a given text is in it: nginx logs a request
-   * after it has answered.
+   * Returns everything that nginx wrote, access log and errors, once it contains a given text, because nginx
+   * logs a request after its answer.
    */
   logOnceItHas(text: string): Promise<string>
-  /** The process of nginx that takes signals. */
+  /** Id of the nginx process that handles signals. */
   pid: number
   stop(): Promise<void>
 }
 
-/** The files that say what the gateway listens on, and the nginx that runs them. */
+/** The listen files of the gateway, and the nginx that runs them. */
 export interface Listening {
   program: string
-  /** Both files as they are shipped; {@link atPort} puts them on loopback. */
+  /** Both files as shipped; {@link atPort} changes them to loopback. */
   http: string
   grpc: string
   /** Further files beside them, by name. */
   files?: Record<string, string>
-  /** The file of the services' addresses. Unset: the given ports. */
+  /** The file with the addresses of the services. Unset: the given ports. */
   upstreams?: string
 }
 
@@ -53,8 +53,8 @@ export const gatewayFolder = resolve(import.meta.dirname, '../..')
 export const gatewayTools = toolsFolder(resolve(gatewayFolder, '..'))
 
 /**
- * A real nginx on the shipped nginx.conf, in front of services on loopback ports, one or several of each.
- * Upstreams that are not given are down.
+ * Starts a real nginx on the shipped nginx.conf, in front of services on loopback ports, one or several of
+ * each. Upstreams that are not given are down.
  *
  * @param own ports of the gateway; unset: free ones
  * @param trustedProxies TRUSTED_PROXIES
@@ -121,13 +121,13 @@ export async function startGateway(
 }
 
 /**
- * A file of listen directives with its port on loopback at a free one; what listens on loopback already is
- * left out.
+ * Returns a file of listen directives with its port on loopback at a free one, without those that listen on
+ * loopback already.
  */
 const atPort = (file: string, port: number): string =>
   file.replace(/^listen 127\.0\.0\.1:.*\n/m, '').replace(/^listen \d+/m, `listen 127.0.0.1:${port}`)
 
-/** Whether a connection to a port of loopback is accepted. */
+/** Returns whether a port of loopback accepts a connection. */
 async function listens(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   try {

@@ -4,7 +4,7 @@ import { SagaService } from '@switchyard/contracts/saga'
 /** HTTP/2 without TLS. */
 export const insecure = credentials.createInsecure()
 
-/** A gRPC server on loopback that takes every SagaStarted and keeps the metadata that came with it. */
+/** Starts a gRPC server on loopback that accepts every SagaStarted and stores the metadata of the calls. */
 export async function startGrpcEcho() {
   const seen: Metadata[] = []
   const server = new Server()

@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
 /**
- * A name server on loopback, at a free port unless one is given. It answers each name that `addresses` has
- * with its IPv4 address, every other with NXDOMAIN.
+ * Starts a name server on loopback, at a free port unless one is given. It answers each name in `addresses`
+ * with its IPv4 address, and any other name with NXDOMAIN.
  */
 export async function startNameServer(addresses: Map<string, string>, port = 0) {
   const socket = createSocket('udp4')
@@ -15,7 +15,10 @@ export async function startNameServer(addresses: Map<string, string>, port = 0) 
   return { port: socket.address().port, close: () => socket.close() }
 }
 
-/** RFC 1035: a header of 12 bytes, the question, and one record that points to the name of the question. */
+/**
+ * Returns an answer by RFC 1035: a header of 12 bytes, the question, and one record that points to the name
+ * of the question.
+ */
 function answerTo(query: Buffer, addresses: Map<string, string>): Buffer {
   const labels: string[] = []
   let at = 12

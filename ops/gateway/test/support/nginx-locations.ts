@@ -10,24 +10,24 @@ export interface Route {
   rewrite?: string
 }
 
-/** A location of nginx.conf that decides who answers. */
+/** A location of nginx.conf that chooses the service. */
 export interface Location {
   pattern: string
-  /** Upstream group, or null when nginx answers with 404 itself. */
+  /** Upstream group, or null when nginx itself answers with 404. */
   service: string | null
   rewrite?: string
-  /** Upstream groups of the locations inside. */
+  /** Upstream groups of the inner locations. */
   inner: (string | null)[]
 }
 
-/** Parses the configuration; rejects when nginx-conf does not understand it. */
+/** Parses the configuration; rejects when nginx-conf cannot parse it. */
 export function parseNginx(source: string): Promise<NginxConfItem> {
   return new Promise((resolve, reject) => {
     NginxConfFile.createFromSource(source, (error, file) => (file ? resolve(file.nginx) : reject(error)))
   })
 }
 
-/** The regular-expression locations of the HTTP server, in their order. */
+/** Returns the regular-expression locations of the HTTP server, in their order. */
 export function httpLocations(nginx: NginxConfItem): Location[] {
   const server = nginx.http?.[0]?.server?.find((item) => item.include?.[0]?._value === 'listen-http.conf')
   return (server?.location ?? []).filter(isRegex).map((location) => ({
@@ -50,7 +50,7 @@ function targetOf(location: NginxConfItem): { service: string | null; rewrite?: 
   return rewrite === undefined ? { service } : { service, rewrite }
 }
 
-/** What the location of a routing table entry has to look like. */
+/** Returns the location that an entry of the routing table requires. */
 export function expectedLocation(route: Route): Omit<Location, 'inner'> {
   const { service, rewrite } = route
   const target = rewrite === undefined ? { service } : { service, rewrite }

@@ -41,7 +41,7 @@ interface Document {
   components: { schemas: Record<string, Schema> }
 }
 
-/** The OpenAPI document of each service. */
+/** Returns the OpenAPI document of each service. */
 export async function documentsOf(services: Services): Promise<Partial<Record<ServiceName, Document>>> {
   const documents = documented.map(async (service) => {
     const answer = await fetch(`http://127.0.0.1:${services.ports[service]}/-/openapi.json`)
@@ -50,7 +50,7 @@ export async function documentsOf(services: Services): Promise<Partial<Record<Se
   return Object.fromEntries(await Promise.all(documents))
 }
 
-/** Every operation of every service, as its OpenAPI document has it. */
+/** Returns every operation of every service, from its OpenAPI document. */
 export const operationsOf = (documents: Partial<Record<ServiceName, Document>>): Operation[] =>
   documented.flatMap((service) =>
     Object.entries(documents[service]?.paths ?? {}).flatMap(([path, methods]) =>
@@ -64,7 +64,7 @@ export const operationsOf = (documents: Partial<Record<ServiceName, Document>>):
     ),
   )
 
-/** Makes something for every path parameter to name, and returns its names by parameter. */
+/** Creates a row for every path parameter, and returns their names by parameter. */
 export async function makeRows(services: Services): Promise<Record<string, string>> {
   const post = async (service: ServiceName, path: string, body: object) => {
     const answer = await fetch(`http://127.0.0.1:${services.ports[service]}/api/v4${path}`, {
@@ -121,7 +121,10 @@ export async function makeRows(services: Services): Promise<Record<string, strin
   }
 }
 
-/** What a parameter in a path names: `{id}` is a project below /projects, a saga below /sagas, else a row. */
+/**
+ * Returns the value of a path parameter: `{id}` is a project below /projects, a saga below /sagas, otherwise
+ * a row.
+ */
 export function valueOfParameter(path: string, name: string, values: Record<string, string>): string {
   const id = path.startsWith('/projects') ? values.project : path.startsWith('/sagas/{') ? values.saga : '1'
   return (name === 'id' ? id : values[name]) ?? ''

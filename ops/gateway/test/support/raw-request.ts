@@ -10,11 +10,11 @@ export interface RawOptions {
   method?: string
   headers?: OutgoingHttpHeaders
   body?: string
-  /** Holds the connection for the next request; without it each request has its own. */
+  /** Keeps the connection for the next request. Without it, each request has its own connection. */
   agent?: Agent
 }
 
-/** Sends a path byte for byte; fetch would resolve dots and slashes first. */
+/** Sends a path byte for byte, because fetch would resolve dots and slashes first. */
 export function rawRequest(
   port: number,
   path: string,

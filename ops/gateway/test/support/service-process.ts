@@ -6,7 +6,7 @@ export interface ServiceProcess {
   stop(): Promise<void>
 }
 
-/** A service as its own process; resolves when it is ready. */
+/** Starts a service as its own process; resolves when it is ready. */
 export async function startService(name: string, env: Record<string, string>): Promise<ServiceProcess> {
   const port = await getFreePort()
   const child = execa(process.execPath, ['--enable-source-maps', await bundled(`services/${name}`)], {

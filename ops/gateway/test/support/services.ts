@@ -8,7 +8,7 @@ import { startService } from './service-process.js'
 const usual = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
 export type ServiceName = (typeof usual)[number] | 'worker' | 'console'
 
-/** Services that stand behind the gateway, each its own process, on one new database. */
+/** Starts services behind the gateway, each as its own process, on one new database. */
 export async function startServices(
   given: Record<string, string> = {},
   names: readonly ServiceName[] = usual,

@@ -7,7 +7,7 @@ import { type DatabaseDump, type TableFile, tableFileOf } from '../manifest.js'
 import { withClient } from './with-client.js'
 
 export interface Dump extends DatabaseDump {
-  /** Everything that was acknowledged before is in the dump. */
+  /** Time of the snapshot. Everything that was acknowledged before is in the dump. */
   cut: Date
   /** The repositories of all projects. */
   stored: StoredRepository[]
@@ -29,10 +29,7 @@ const tablesSql = `SELECT c.relname::text AS name, array_agg(a.attname::text ORD
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
   GROUP BY c.relname ORDER BY c.relname`
 
-/**
- * The applied migrations. Those that the baseline stands for are recorded before it and are not needed beside
- * it.
- */
+/** The applied migrations, without those that the baseline replaces, which are recorded before it. */
 const migrationsSql = `SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL
   AND started_at >= COALESCE((SELECT max(started_at) FROM _prisma_migrations WHERE migration_name = '0_baseline'), '-infinity')
   ORDER BY 1`
@@ -41,15 +38,15 @@ const logDaysSql = `SELECT right(c.relname, 8) AS day FROM pg_inherits i JOIN pg
   WHERE i.inhparent = 'saga_events'::regclass AND c.relname ~ '^saga_events_[0-9]{8}$' ORDER BY 1`
 
 /**
- * Writes every table as one file of PostgreSQL's text format for COPY into a folder, all from one snapshot,
- * while others read and write. Memory does not grow with the rows.
+ * Writes every table into a folder, as one file of PostgreSQL's text format for COPY. All are from one
+ * snapshot, while others read and write. Memory does not grow with the rows.
  */
 export function dumpDatabase(url: string, folder: string): Promise<Dump> {
   return withClient(url, async (client) => {
     const tables = await listTables(client)
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    // Locks before the first query, which takes the snapshot: a table that was dropped or emptied in between
-    // would lack rows.
+    // The locks come before the first query, which takes the snapshot, because a table that was dropped or
+    // emptied in between would lack rows.
     await client.query(`LOCK TABLE ${tables.map(({ name }) => quoted(name)).join(', ')} IN ACCESS SHARE MODE`)
     const cut = await readValue<Date>(client, 'SELECT statement_timestamp()')
     if (JSON.stringify(await listTables(client)) !== JSON.stringify(tables))
@@ -79,14 +76,18 @@ async function listRepositories(client: pg.Client): Promise<StoredRepository[]> 
   return rows
 }
 
-/** Names of the storages that have projects. @throws SolvableProblem when the database has no tables */
+/**
+ * Lists the names of the storages that have projects.
+ *
+ * @throws SolvableProblem when the database has no tables
+ */
 export const listStorages = (url: string): Promise<string[]> =>
   withClient(url, async (client) => {
     await listTables(client)
     return readColumn(client, 'SELECT DISTINCT storage FROM projects ORDER BY 1')
   })
 
-/** Names of the migrations that were applied. */
+/** Lists the names of the applied migrations. */
 export const listMigrations = (client: pg.Client): Promise<string[]> => readColumn(client, migrationsSql)
 
 type Table = Pick<TableFile, 'name' | 'columns'>
@@ -100,7 +101,7 @@ async function listTables(client: pg.Client): Promise<Table[]> {
 const quoted = (name: string) => pg.escapeIdentifier(name)
 
 async function dumpTable(client: pg.Client, { name, columns }: Table, folder: string): Promise<TableFile> {
-  // A partitioned table can be copied by a query only.
+  // A partitioned table can only be copied by a query.
   const rows = client.query(
     copyTo(`COPY (SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(name)}) TO STDOUT`),
   )
@@ -108,7 +109,7 @@ async function dumpTable(client: pg.Client, { name, columns }: Table, folder: st
   return { name, columns, rows: rows.rowCount, sha256 }
 }
 
-/** No value of these columns contains a character that COPY escapes. */
+/** Writes the rows of LFS objects. No value of these columns contains a character that COPY escapes. */
 async function dumpLfsRows(client: pg.Client, folder: string): Promise<void> {
   const rows = client.query(
     copyTo(

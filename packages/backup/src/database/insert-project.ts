@@ -10,10 +10,10 @@ import {
   webhookWithLostSecret,
 } from './project-tables.js'
 
-/** Where a project comes back. */
+/** The target of a restored project. */
 export interface NewProject {
   id: number
-  /** Names of its owner and of itself. */
+  /** Names of its owner and of the project. */
   namespace: string
   path: string
   diskPath: string
@@ -87,17 +87,17 @@ async function insertRows(
   return rowCount ?? 0
 }
 
-/** What is not as it was, and that operators have to know of. */
+/** The parts of a project that could not be restored, for operators. */
 export interface Losses {
-  /** Names of people who are in the project and unknown here. */
+  /** Names of people in the project who are unknown in this installation. */
   unknownUsers: string[]
-  /** Members by groups of single sign-on. */
+  /** Number of members by groups of single sign-on. */
   membersOfGroups: number
   webhooks: number
   webhooksWithLostSecret: number
 }
 
-/** What of the staged project does not come back as it was. */
+/** Returns the parts of the staged project that cannot be restored. */
 export async function readLosses(client: pg.Client): Promise<Losses> {
   const usersIn = projectTables.flatMap(({ name, references = {} }) =>
     Object.entries(references)
@@ -119,10 +119,10 @@ export async function readLosses(client: pg.Client): Promise<Losses> {
 }
 
 /**
- * Notes the ids of the keys that secrets of webhooks may have.
+ * Records the ids of the keys that secrets of webhooks may have.
  *
- * @param every whether the installation has all keys of the backup; else it has those that its own webhooks
- *   use
+ * @param every whether the installation has all keys of the backup; otherwise it has those that its own
+ * webhooks use
  */
 export async function noteKnownKeys(client: pg.Client, { every }: { every: boolean }): Promise<void> {
   const source = every ? backupOf('webhooks') : 'webhooks'

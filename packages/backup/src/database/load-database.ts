@@ -9,7 +9,11 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { type DatabaseDump, type TableFile, tableFileOf } from '../manifest.js'
 import { withClient } from './with-client.js'
 
-/** @throws SolvableProblem when the database at `url` has a table */
+/**
+ * Refuses a database that is not empty.
+ *
+ * @throws SolvableProblem when the database at `url` has a table
+ */
 export function refuseTables(url: string): Promise<void> {
   return withClient(url, async (client) => {
     const { rowCount } = await client.query(
@@ -22,13 +26,13 @@ export function refuseTables(url: string): Promise<void> {
   })
 }
 
-/** Gives an empty database the schema that a dump was made from. */
+/** Creates the schema of a dump in an empty database. */
 export async function createSchema(url: string, { migrations }: DatabaseDump): Promise<void> {
   const shipped = await listShippedMigrations()
   await applyMigrations(url, { shipped: shipped.filter(({ name }) => migrations.includes(name)) })
 }
 
-/** Fills the schema of a dump with its rows, in one transaction, and applies the later migrations to them. */
+/** Loads the rows of a dump into its schema, in one transaction, and applies the later migrations. */
 export async function loadRows(url: string, dump: DatabaseDump, folder: string): Promise<void> {
   await withClient(url, async (client) => {
     await client.query('BEGIN')
@@ -36,7 +40,7 @@ export async function loadRows(url: string, dump: DatabaseDump, folder: string):
       "SELECT ensure_saga_event_partitions(to_date(day, 'YYYYMMDD'), 1) FROM unnest($1::text[]) AS day",
       [dump.logDays],
     )
-    // The migrations have inserted rows that the dump has as well.
+    // The migrations have inserted rows that are also in the dump.
     await client.query(`TRUNCATE ${dump.tables.map(({ name }) => pg.escapeIdentifier(name)).join(', ')}`)
     for (const table of await inOrderOfReferences(client, dump.tables))
       await loadTable(client, table, join(folder, tableFileOf(table.name)))
@@ -55,7 +59,7 @@ async function loadTable(client: pg.Client, { name, columns, rows }: TableFile, 
   if (copy.rowCount !== rows) throw new Error(`${name} has ${copy.rowCount} rows instead of ${rows}`)
 }
 
-/** The tables in an order in which each comes after those that its foreign keys name. */
+/** Returns the tables in an order in which each comes after those that its foreign keys name. */
 async function inOrderOfReferences(client: pg.Client, tables: TableFile[]): Promise<TableFile[]> {
   const { rows: references } = await client.query<{ from: string; to: string }>(
     `SELECT f.relname::text AS "from", t.relname::text AS "to" FROM pg_constraint k

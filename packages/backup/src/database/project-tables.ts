@@ -1,27 +1,29 @@
 import { administratorLevel } from '@switchyard/domain/access'
 
-/** How the rows of a project in a backup become rows of a new project. `r` is the row of the backup. */
+/** The conversion of a project's rows in a backup to rows of a new project. `r` is the row of the backup. */
 export interface ProjectTable {
   name: string
   /**
-   * The columns that hold the id of another row, and the table of that row; `id` and `project_id` need not be
-   * named.
+   * Columns with the id of another row, and the table of that row. `id` and `project_id` need not be named.
    */
   references?: Readonly<Record<string, string>>
-  /** The columns that get something else than the backup has, and the SQL that says what. */
+  /** Columns whose value is not that of the backup, with the SQL of the value. */
   values?: Readonly<Record<string, string>>
-  /** The condition of the rows that come back; unset: all. */
+  /** Condition of the rows that are restored; unset: all. */
   where?: string
 }
 
-/** The new id of the row of a table that a column names; null when it has none, as an unknown user. */
+/**
+ * Returns SQL for the new id of the row of a table that a column names; null when it has none, as for an
+ * unknown user.
+ */
 export const newId = (table: string, column: string): string =>
   `(SELECT m.new FROM ${idsOf(table)} m WHERE m.old = r.${column})`
 
-/** The temporary table with the old and the new id of each row of a table. */
+/** Returns the name of the temporary table with the old and the new id of each row of a table. */
 export const idsOf = (table: string): string => `pg_temp.new_ids_of_${table}`
 
-/** The temporary table with the rows of a table in the backup. */
+/** Returns the name of the temporary table with the rows of a table in the backup. */
 export const backupOf = (table: string): string => `pg_temp.backup_of_${table}`
 
 const knownUser = (column: string, condition = 'true') =>
@@ -29,14 +31,17 @@ const knownUser = (column: string, condition = 'true') =>
 
 const administrators = `{"userId": null, "accessLevel": ${administratorLevel}}`
 
-/** Administrators stand in for unknown users, so that an environment is never less protected than it was. */
+/**
+ * Returns SQL that replaces unknown users by administrators, so that an environment is never less protected
+ * than before.
+ */
 const parties = (column: string) =>
   `(SELECT coalesce(jsonb_agg(p.party || CASE WHEN p.party->>'userId' IS NULL THEN '{}'
       WHEN m.new IS NULL THEN '${administrators}' ELSE jsonb_build_object('userId', m.new) END ORDER BY p.position), '[]')
     FROM jsonb_array_elements(r.${column}) WITH ORDINALITY p (party, position)
     LEFT JOIN ${idsOf('users')} m ON m.old = (p.party->>'userId')::bigint)`
 
-/** A link to a file of the project itself may name the project by its id. */
+/** A link to a file of the project itself may contain the id of the project. */
 const linkUrl = `CASE WHEN EXISTS (SELECT FROM ${backupOf('packages')} f
       WHERE position('/packages/generic/' || f.name || '/' || f.version || '/' IN r.url) > 0)
     OR EXISTS (SELECT FROM ${backupOf('uploads')} f WHERE position('/uploads/' || f.secret || '/' IN r.url) > 0)
@@ -44,7 +49,10 @@ const linkUrl = `CASE WHEN EXISTS (SELECT FROM ${backupOf('packages')} f
     FROM ${idsOf('projects')} m)
   ELSE r.url END`
 
-/** What is encrypted with a key that the installation lacks would keep the worker from being ready. */
+/**
+ * Returns SQL that drops a value that is encrypted with a missing key, because it would keep the worker from
+ * being ready.
+ */
 const whereKeyIsKnown = (column: string, keyColumn: string, otherwise = 'NULL') =>
   `CASE WHEN EXISTS (SELECT FROM pg_temp.known_keys k WHERE k.id = r.${keyColumn}) THEN r.${column} ELSE ${otherwise} END`
 
@@ -65,18 +73,18 @@ const webhookValues = {
   headers_key_id: whereKeyIsKnown('headers_key_id', 'headers_key_id'),
 }
 
-/** Of members, those that somebody has added: roles of groups are given at the next sign-in. */
+/** Condition of members that a person has added. Roles of groups are assigned at the next sign-in. */
 const member = `r.identity_id IS NULL AND ${knownUser('user_id', 'NOT m.bot')}`
 
-/** A webhook of the backup with something that is encrypted with an unknown key, or not encrypted. */
+/** Condition of a webhook with a part that is encrypted with an unknown key, or not encrypted. */
 export const webhookWithLostSecret = `r.secret IS NOT NULL OR EXISTS (
   SELECT FROM unnest(ARRAY[r.secret_key_id, r.headers_key_id]) AS u (id)
   WHERE u.id IS NOT NULL AND NOT EXISTS (SELECT FROM pg_temp.known_keys k WHERE k.id = u.id))`
 
 /**
- * The tables of a project, each behind those that its foreign keys name. Tokens and rules about trusted CI
- * jobs are left out: some of them may have been revoked since. So is what lasts for moments or belongs to the
- * repository of the old project.
+ * The tables of a project, each after those that its foreign keys name. Tokens and rules about trusted CI
+ * jobs are left out, because some of them may have been revoked since. Short-lived rows and rows about the
+ * old repository are left out, too.
  */
 export const projectTables: readonly ProjectTable[] = [
   { name: 'project_members', references: { user_id: 'users' }, where: member },

@@ -7,7 +7,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { type DatabaseDump, type TableFile, tableFileOf } from '../manifest.js'
 import { backupOf, idsOf, projectTables } from './project-tables.js'
 
-/** A project as a backup has it. */
+/** A project in a backup. */
 export interface StagedProject {
   id: number
   storage: string
@@ -19,7 +19,7 @@ interface Part {
   value: string
 }
 
-/** The tables of a dump that the rows of a project are in. */
+/** Returns the tables of a dump that contain rows of a project. */
 export const tablesOfProject = ({ tables }: DatabaseDump): TableFile[] =>
   ['users', 'projects', ...projectTables.map(({ name }) => name)].map((name) => tableIn(tables, name))
 
@@ -50,7 +50,7 @@ export async function stageProject(
 
 /**
  * Copies the other rows of a project into temporary tables, and draws a new id for each of them. Each user of
- * the backup gets the id of the user who has this name here; the others get none.
+ * the backup gets the id of the user with the same name in this installation; the others get none.
  */
 export async function stageRows(
   client: pg.Client,
@@ -71,8 +71,8 @@ export async function stageRows(
 }
 
 /**
- * Later rows get greater ids, as they had. A row that others name may be gone: a discussion outlives the
- * comment that began it.
+ * Draws new ids, in the order of the old ones. A row that others name may be missing: a discussion outlives
+ * the comment that began it.
  */
 async function drawIds(client: pg.Client, table: string): Promise<void> {
   const named = projectTables.flatMap(({ name, references = {} }) =>
@@ -104,7 +104,7 @@ async function stageTable(
 
 const [newline, tab] = [0x0a, 0x09]
 
-/** Those rows of PostgreSQL's text format whose column has a value, which needs no escaping. */
+/** Yields the rows of PostgreSQL's text format whose column has a value, which needs no escaping. */
 async function* selectRows(
   chunks: AsyncIterable<Buffer>,
   column: number,

@@ -3,8 +3,7 @@ import { SolvableProblem } from '@switchyard/terminal'
 import pg from 'pg'
 
 /**
- * Runs `work` with one connection to a database, whose times are in UTC and whose statements have no time
- * limit.
+ * Runs `work` with one connection to a database, with times in UTC and without a time limit for statements.
  */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
@@ -25,15 +24,15 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
     await client.end()
     return result
   } catch (error) {
-    // Not awaited: in the middle of COPY a server does not read the request to end the connection.
+    // Not awaited, because in the middle of COPY a server does not read the request to end the connection.
     client.end().catch(() => {})
     throw error
   }
 }
 
 /**
- * Runs `work` while no other backup of the installation runs, in whatever container: two that write one
- * folder would remove each other's files.
+ * Runs `work` while no other backup of the installation runs, in any container. Two backups into one folder
+ * would remove each other's files.
  */
 export function withBackupLock<T>(url: string, work: () => Promise<T>): Promise<T> {
   return withClient(url, async (client) => {

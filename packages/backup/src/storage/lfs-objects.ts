@@ -23,7 +23,7 @@ export async function* readObjectList(file: string): AsyncGenerator<StoredObject
 
 export const toLine = ({ oid, size, diskPath }: StoredObject): string => `${oid}\t${size}\t${diskPath}\n`
 
-/** Where the repository of a project keeps an object. */
+/** Returns the path of an object in the repository of a project. */
 const storedFileOf = (storageRoot: string, { oid, diskPath }: StoredObject): string =>
   join(storageRoot, diskPath, 'lfs', 'objects', oid.slice(0, 2), oid.slice(2, 4), oid)
 
@@ -37,8 +37,9 @@ const sizeOf = (file: string): Promise<number | null> =>
   )
 
 /**
- * Copies an object into the folder of the backup, unless the folder has a file of its name and size. Reading
- * that file as well would make every backup as slow as the first one; `npm run backup -- --check` reads it.
+ * Copies an object into the folder of the backup, unless the folder has a file of its name and size. That
+ * file is not read, because this would make every backup as slow as the first one; `npm run backup --
+ * --check` reads it.
  *
  * @returns whether the folder has the object; false when its repository has lost it
  */
@@ -61,7 +62,7 @@ export const restoreObject = (folder: string, storageRoot: string, object: Store
 /**
  * Copies an object and flushes it. The copy appears when it is complete.
  *
- * @throws Error when its bytes are not those of its name
+ * @throws Error when its bytes do not match its name
  */
 async function copyChecked(from: string, to: string, oid: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })

@@ -8,7 +8,10 @@ import { argumentsOf, runGitOk, spawnGit } from '@switchyard/git-storage/git-pro
 import { namesIn } from '../files.js'
 import { type MirroredRepository, mirrorOf } from '../manifest.js'
 
-/** Packing and checking a large repository takes more memory and time than a request may use. */
+/**
+ * Limits for packing and checking a large repository, which takes more memory and time than a request may
+ * use.
+ */
 const limits = { memoryBytesMax: 4 * 1024 ** 3, timeoutMs: 6 * 60 * 60_000 }
 
 const packing = {
@@ -18,8 +21,8 @@ const packing = {
   'pack.windowMemory': '128m',
 }
 
-// A fetch from a folder starts git's server without the settings of the fetch, so they are given here: the
-// server does not check the owner of the folder. It hides no reference.
+// A fetch from a folder starts git's server without the settings of the fetch, so they are set here. The
+// server does not check the owner of the folder, and hides no reference.
 const uploadPack = "git -c 'safe.directory=*' -c pack.threads=1 -c pack.windowMemory=128m upload-pack"
 
 const fetchFlags = [
@@ -55,7 +58,7 @@ async function fetchReferences(
   )
 }
 
-/** SHA-256 of the list of all references below a folder, by names relative to it. */
+/** Computes the SHA-256 of the list of all references below a folder, by names relative to it. */
 async function hashReferences(repository: string, folder: string): Promise<string> {
   const depth = folder.split('/').length - 1
   const format = `--format=%(objectname) %(refname:lstrip=${depth})`
@@ -73,11 +76,11 @@ async function hashReferences(repository: string, folder: string): Promise<strin
 }
 
 /**
- * Brings the mirror of a repository up to date. The references of each run are below a separate prefix, so
- * the mirror still has those of the former backup.
+ * Updates the mirror of a repository. The references of each run are below a separate prefix, so the mirror
+ * still has those of the previous backup.
  *
- * @param former the repository in the former backup
- * @returns null when there is no such repository (any more)
+ * @param former the repository in the previous backup
+ * @returns null when the repository does not exist (any more)
  */
 export async function mirrorRepository(
   { folder, storageRoot, run }: { folder: string; storageRoot: string; run: string },
@@ -113,8 +116,7 @@ async function readHead(repository: string): Promise<string> {
 }
 
 /**
- * Removes the references of other runs, and joins references and packs into few files when there are new
- * ones.
+ * Removes the references of other runs. Joins references and packs into few files when there are new ones.
  *
  * @param latestRun the run that has just ended
  */
@@ -145,8 +147,8 @@ export async function tidyMirror(
 }
 
 /**
- * What is wrong with a mirror: an object that is damaged or missing, or other references than the manifest
- * says. Null when nothing is.
+ * Finds the damage of a mirror: a damaged or missing object, or other references than in the manifest. Null
+ * when there is none.
  */
 export async function findMirrorDamage(
   folder: string,
@@ -167,7 +169,11 @@ export async function findMirrorDamage(
   }
 }
 
-/** @throws GitError when an object that a reference needs is missing */
+/**
+ * Checks the objects of references.
+ *
+ * @throws GitError when an object that a reference needs is missing
+ */
 async function checkObjects(repository: string, references: string): Promise<void> {
   const command = { command: 'rev-list', flags: ['--objects', '--quiet', references] }
   await runGitOk(repository, command, limits)
@@ -189,7 +195,11 @@ export async function restoreRepository(
   await rename(join(storageRoot, unfinished), join(storageRoot, repository.diskPath))
 }
 
-/** Creates a repository at a path of its own, with everything that a mirror has. @throws Error as above */
+/**
+ * Creates a repository at any path, with everything from a mirror.
+ *
+ * @throws Error as above
+ */
 export async function fillRepository(
   folder: string,
   storageRoot: string,

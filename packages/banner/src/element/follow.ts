@@ -4,18 +4,15 @@ import { createVisibleMessages } from './visible-messages.js'
 const pollMs = 15_000
 /** Number of polls before the stream is tried again. */
 const pollsMax = 4
-/** Without an event for this long after opening, a proxy probably buffers the stream. */
+/** Time after opening without an event, after which a proxy probably buffers the stream. */
 const patienceMs = 5000
 /** Time for the browser to reconnect a broken stream. */
 const returnMs = 10_000
-/**
- * The server sends a `ping` every 15 seconds. A stream that is silent for longer is one whose other end is
- * gone.
- */
+/** Time after which a silent stream counts as broken, because the server sends a `ping` every 15 seconds. */
 const silenceMs = 30_000
 
 /**
- * Calls `show` with all messages that are on, newest first, now and whenever they change. It uses the event
+ * Calls `show` with all active messages, newest first, now and whenever they change. It uses the event
  * stream, or polling when the stream does not work.
  *
  * @param source `https://…/api/v4/broadcast_messages`

@@ -8,7 +8,7 @@ export interface Message {
   broadcast_type: string
   dismissable: boolean
   theme: string
-  /** Last instant, as the server's clock tells it. */
+  /** Last instant, by the server's clock. */
   ends_at: string
   updated_at: string
 }

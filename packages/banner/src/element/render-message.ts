@@ -20,6 +20,8 @@ function append(pieces: Piece[], parent: HTMLElement): void {
 }
 
 /**
+ * Renders a message.
+ *
  * @param closeLabel accessible name of the close button
  * @param close called when a reader dismisses the message
  */

@@ -18,7 +18,7 @@ a:focus-visible,button:focus-visible{outline:2px solid;outline-offset:2px}
 .notes>div{margin-top:.5em;border-radius:4px;box-shadow:0 2px 8px #0006}
 .notes span{text-align:start}`)
 
-/** How often the path of the page is looked at. */
+/** Interval of the checks of the page's path. */
 const pathMs = 300
 
 const urgentThemes = ['red', 'light-red']
@@ -61,7 +61,7 @@ export class SwitchyardBanner extends HTMLElement {
   connectedCallback(): void {
     document.addEventListener('visibilitychange', this.#restart)
     addEventListener('storage', this.#update)
-    // Not every browser tells when a page calls `history.pushState`.
+    // Not every browser reports that a page calls `history.pushState`.
     this.#watch = setInterval(() => {
       if (this.#stop && this.#pagePath() !== this.#path) this.#restart()
     }, pathMs)
@@ -79,7 +79,10 @@ export class SwitchyardBanner extends HTMLElement {
     if (this.isConnected) this.#restart()
   }
 
-  /** A hidden page keeps no connection open, because browsers allow few connections to one server. */
+  /**
+   * Opens or closes the connection. A hidden page keeps no connection open, because browsers allow few
+   * connections to one server.
+   */
   #restart = (): void => {
     this.#stop?.()
     this.#stop = undefined
@@ -95,7 +98,7 @@ export class SwitchyardBanner extends HTMLElement {
   #pagePath = (): string => this.getAttribute('path') ?? location.pathname
 
   /**
-   * Changes only the boxes that differ, so that screen readers announce nothing twice and the focus is kept.
+   * Changes only the boxes that differ, so that screen readers announce nothing twice and the focus stays.
    */
   #update = (): void => {
     const shown = this.#messages.filter((message) => !isDismissed(this.#source, message))
@@ -139,8 +142,8 @@ const regionOf = ({ broadcast_type, theme }: Message) =>
   broadcast_type === 'notification' ? 'notes' : urgentThemes.includes(theme) ? 'alert' : 'status'
 
 /**
- * The URL of the messages: the given one, or that of the script without `banner.js`, or the default path of
- * the server.
+ * Returns the URL of the messages: the given one, otherwise that of the script without `banner.js`, otherwise
+ * the default path of the server.
  */
 function sourceOf(given: string): string {
   if (!given) return ''

@@ -27,7 +27,7 @@ it('a message that arrives at its end is shown, and one that arrives after it is
   expect(shown).toEqual([])
 })
 
-it('a message is shown up to its end and gone in the next millisecond, by the clock of the server', () => {
+it('a message is shown up to its end and removed in the next millisecond, by the clock of the server', () => {
   vi.setSystemTime(endsAt.getTime() - 5000)
   visible.setClock(new Date(endsAt.getTime() - 1000).toISOString())
   visible.put(message)

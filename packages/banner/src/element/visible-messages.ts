@@ -1,17 +1,17 @@
 import type { Message } from './message.js'
 
-/** The longest time to look at the clock again; timers of browsers cannot wait longer than 24 days. */
+/** Longest time until the clock is read again, because timers of browsers cannot wait longer than 24 days. */
 const lookMsMax = 1e9
 
 /**
- * The messages that are shown now. It calls `show` with all of them, newest first, whenever they change. By
- * the clock of the server, a message is shown up to its end and gone in the next millisecond, as the rule
- * `isActive` of `packages/domain` says; also when nothing arrives any more.
+ * Creates the list of visible messages. It calls `show` with all of them, newest first, whenever they change.
+ * By the clock of the server, a message is shown up to its end and removed in the next millisecond, by the
+ * rule `isActive` of `packages/domain`. That also works when no more events arrive.
  */
 export function createVisibleMessages(show: (messages: Message[]) => void) {
   let messages: Message[] = []
   let timer = 0
-  /** How far the server's clock is ahead of that of this browser. */
+  /** Time by which the server's clock is ahead of the clock of this browser. */
   let aheadMs = 0
 
   const update = () => {
@@ -36,7 +36,11 @@ export function createVisibleMessages(show: (messages: Message[]) => void) {
       update()
     },
     remove,
-    /** @param now the server's time */
+    /**
+     * Sets the clock.
+     *
+     * @param now the server's time
+     */
     setClock(now: string | null) {
       if (now) aheadMs = Date.parse(now) - Date.now()
     },

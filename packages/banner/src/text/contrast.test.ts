@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readableColor } from './contrast.js'
 
-/** Contrast by WCAG 2, from colours of six digits. */
+/** Returns the contrast by WCAG 2 of colours of six digits. */
 function contrast(one: string, other: string): number {
   const luminance = (color: string) => {
     const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
@@ -23,7 +23,7 @@ const color = fc.oneof(
   fc.integer({ min: 0, max: 0xfff }).map((value) => `#${value.toString(16).padStart(3, '0')}`),
 )
 
-it('whatever the two colours are, the text can be read; a font that can be read stays', () => {
+it('the text is readable on any background, and a readable font colour stays', () => {
   fc.assert(
     fc.property(color, color, (background, font) => {
       const chosen = readableColor(background, font)

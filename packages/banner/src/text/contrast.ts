@@ -2,8 +2,8 @@
 const contrastMin = 4.5
 
 /**
- * The text colour for a background: the requested colour when it is readable, else black or white. Both
- * colours are `#` and 3 or 6 hex digits; any other text counts as black.
+ * Returns the text colour for a background: the requested colour when it is readable, otherwise black or
+ * white. Both colours are `#` and 3 or 6 hex digits; any other text counts as black.
  */
 export function readableColor(background: string, font: string): string {
   const contrast = (color: string) => contrastOfColors(background, color)
@@ -11,13 +11,13 @@ export function readableColor(background: string, font: string): string {
   return contrast('#fff') > contrast('#000') ? '#fff' : '#000'
 }
 
-/** The contrast of two colours as WCAG 2 defines it, from 1 to 21. */
+/** Returns the contrast of two colours by WCAG 2, from 1 to 21. */
 export function contrastOfColors(one: string, other: string): number {
   const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a)
   return (lighter + 0.05) / (darker + 0.05)
 }
 
-/** Relative luminance as WCAG 2 defines it. */
+/** Returns the relative luminance of WCAG 2. */
 function luminance(color: string): number {
   const digits = color.length === 4 ? color.replace(/[^#]/g, '$&$&') : color
   const part = (at: number) => {

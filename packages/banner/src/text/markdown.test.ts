@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Piece, parseMarkdown, safeAddress } from './markdown.js'
 
-/** A short form for reading: `strong(…)`, links with their address. */
+/** Returns a short form for reading: `strong(…)`, links with their address. */
 const shape = (pieces: Piece[]): string =>
   pieces
     .map((piece) => {
@@ -107,7 +107,7 @@ describe('an address', () => {
     '//evil.example',
     '/relative',
     'x',
-  ])('that leads nowhere a message may lead is none: %j', (target) => {
+  ])('with a target that no message may have is plain text: %j', (target) => {
     expect(safeAddress(target)).toBeNull()
     const pieces = parseMarkdown(`[x](${target})`)
     expect(pieces.filter((piece) => typeof piece === 'object' && piece.tag === 'a')).toEqual([])
@@ -146,7 +146,7 @@ describe('any text at all', () => {
     fc.array(fragment, { maxLength: 30 }).map((parts) => parts.join('')),
   )
 
-  it('reads as known elements, with links to pages and mail addresses only, none within another', () => {
+  it('is parsed into known elements, with links to pages and mail addresses only, and no link within a link', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         for (const piece of flatten(parseMarkdown(text))) {
@@ -187,7 +187,7 @@ describe('any text at all', () => {
     '_я',
   ]
   it.each(['*a', '**a', '`a', '[a', '~~a', '[a](', '_a ', 'https://', ...slow])(
-    'is read quickly, also when it is long and made to be slow: %s',
+    'is parsed quickly, even when it is long and made to be slow: %s',
     (part) => {
       const startedAt = performance.now()
       parseMarkdown(part.repeat(20_000))

@@ -40,7 +40,7 @@ const markup = new Map<string, Markup[]>(
     '`': [{ shape: /`([^`\n]{1,500})`/y, read: ([, code = '']) => [{ tag: 'code', pieces: [code] }] }],
     '[': [
       {
-        // As in CommonMark, the parentheses in a target are balanced, unless it stands between angle
+        // As in CommonMark, the parentheses in a target are balanced, unless the target is between angle
         // brackets.
         shape:
           /\[([^[\]\n]{1,500})\]\((?:<([^<>\n]{1,2000})>|((?:[^\s()<>]|\((?:[^\s()<>]|\([^\s()<>]{0,500}\)){0,500}\)){1,2000}))\)/y,
@@ -58,7 +58,7 @@ const markup = new Map<string, Markup[]>(
       { shape: /\*\*(?=\S)([^\n]{1,1000}?)(?<=\S)\*\*/y, read: span('strong') },
       { shape: /(?<!\w)\*(?=[^\s*_])([^\n]{1,1000}?)(?<![\s*_])\*(?![\w*_])/y, read: span('em') },
     ],
-    // Underscores within a word are part of it, in every script.
+    // Underscores within a word belong to the word, in every script.
     _: [
       {
         shape: /(?<![\p{L}\p{N}_])_(?=[^\s*_])([^\n]{1,1000}?)(?<![\s*_])_(?![\p{L}\p{N}*_])/uy,
@@ -73,12 +73,12 @@ const markup = new Map<string, Markup[]>(
   } satisfies Record<string, Markup[]>),
 )
 
-/** Deeper markup stays plain text. */
+/** Deepest nesting of markup. Deeper markup stays plain text. */
 const depthMax = 4
 
 /**
  * Parses a subset of Markdown: `**strong**`, `*emphasis*`, `~~struck~~`, `` `code` ``, `[links](https://…)`,
- * bare addresses, line breaks, and backslash escapes. Everything else, also HTML, is plain text.
+ * bare addresses, line breaks, and backslash escapes. Everything else, including HTML, is plain text.
  */
 export function parseMarkdown(text: string, depth = 0): Piece[] {
   const source = depth === 0 ? text.trim().replace(/\r\n?/g, '\n') : text
@@ -101,7 +101,7 @@ export function parseMarkdown(text: string, depth = 0): Piece[] {
   return pieces
 }
 
-/** The markup at a position; null when there is none. */
+/** Reads the markup at a position; null when there is none. */
 function readMarkup(text: string, at: number, depth: number) {
   for (const { shape, read } of [...(markup.get(text.charAt(at).toLowerCase()) ?? []), mail]) {
     shape.lastIndex = at
@@ -111,22 +111,22 @@ function readMarkup(text: string, at: number, depth: number) {
   return null
 }
 
-/** A link with a target other than a web page or a mail address stays plain text. */
+/** Returns a link. One whose target is not a web page or a mail address stays plain text. */
 function link(pieces: Piece[], target: string, all: string): Piece[] {
   const href = safeAddress(target)
   return [href ? { tag: 'a', href, pieces: pieces.map(withoutLink) } : all]
 }
 
 /**
- * Punctuation at the end of a bare address belongs to the sentence, and so does a parenthesis that does not
- * open in it.
+ * Returns a bare address as a link. Punctuation at its end belongs to the sentence, and so does a closing
+ * parenthesis without an opening one.
  */
 function bareLink(address: string): Piece[] {
   let { length } = address
   let unopened = address.split(')').length - address.split('(').length
   for (; /[.,:;!?\])*_~'"]/.test(address.charAt(length - 1)); length -= 1) {
     if (address.charAt(length - 1) === ')' && unopened-- <= 0) break
-    // What looks like a character reference, such as `&copy;`, is no part of the address.
+    // Text that looks like a character reference, such as `&copy;`, is not part of the address.
     length -= /&[a-z0-9]{1,31}(?=;$)/i.exec(address.slice(0, length))?.[0].length ?? 0
   }
   const target = address.slice(0, length)
@@ -136,11 +136,11 @@ function bareLink(address: string): Piece[] {
   ].filter(Boolean)
 }
 
-/** Links cannot contain links. */
+/** Removes links inside of a link, because links cannot contain links. */
 const withoutLink = (piece: Piece): Piece =>
   typeof piece === 'object' && piece.tag === 'a' ? piece.pieces.join('') : piece
 
-/** The normalized URL of a web page or a mail address; null for any other target. */
+/** Returns the normalized URL of a web page or a mail address; null for any other target. */
 export function safeAddress(target: string): string | null {
   try {
     const { protocol, href } = new URL(target)

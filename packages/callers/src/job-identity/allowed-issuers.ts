@@ -3,8 +3,8 @@ import { outboundTargetFields } from '@switchyard/outbound-http'
 import { z } from 'zod'
 
 /**
- * Configuration of every service that takes identity tokens of CI jobs; spread into the service's own schema.
- * Keys of issuers are read from addresses that webhooks may reach.
+ * Configuration of every service that accepts identity tokens of CI jobs; spread into the service's own
+ * schema. Keys of issuers are read from addresses that webhooks may reach.
  */
 export const trustedIssuerFields = {
   ...outboundTargetFields,
@@ -20,7 +20,7 @@ export const trustedIssuerFields = {
     ),
 }
 
-/** The origins of the issuers that administrators allow. */
+/** Returns the origins of the issuers that administrators allow. */
 export const allowedIssuers = (config: { TRUSTED_ISSUER_HOSTS?: string | undefined }): ReadonlySet<string> =>
   new Set(entries(config.TRUSTED_ISSUER_HOSTS ?? '').flatMap((entry) => originOf(entry) ?? []))
 
@@ -30,7 +30,10 @@ const entries = (list: string): string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
 
-/** `ci.example.com` → `https://ci.example.com`; null when the entry names no host. */
+/**
+ * Returns the origin of an entry: `ci.example.com` → `https://ci.example.com`; null when the entry is not a
+ * host.
+ */
 function originOf(entry: string): string | null {
   const text = /^https?:\/\//i.test(entry) ? entry : `https://${entry}`
   const url = URL.canParse(text) ? new URL(text) : null
@@ -39,7 +42,7 @@ function originOf(entry: string): string | null {
 
 const issuerCharsMax = 255
 
-/** The reason why a project cannot trust an issuer; null when it can. */
+/** Returns the reason why a project cannot trust an issuer; null when it can. */
 export function issuerProblem(issuer: string, allowed: ReadonlySet<string>): string | null {
   if (issuer.length > issuerCharsMax) return tooLongText(issuerCharsMax)
   const url = URL.canParse(issuer) ? new URL(issuer) : null

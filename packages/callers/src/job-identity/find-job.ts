@@ -23,9 +23,10 @@ export interface JobParts {
 }
 
 /**
- * The function that finds the CI job that shows an identity token, and the rule that lets it act: in the
+ * Creates the function that finds the CI job of an identity token, and the rule that allows it to act: in the
  * project that the request names, or outside of projects. The keys of an issuer are read only when a rule
- * names the issuer, so that nobody has us ask servers in vain. Why a token is refused is logged.
+ * names the issuer, so that no stranger can make this service call servers. The reason of each refusal is
+ * logged.
  *
  * @returns undefined when administrators allow no issuer
  */

@@ -5,17 +5,17 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 
 export interface KeyTimes {
-  /** Keys are read again after this time. */
+  /** Time after which keys are read again. */
   freshMs: number
-  /** While the issuer is away, keys are used for so long beyond that. */
+  /** Further time for which keys are used while the issuer is unreachable. */
   staleMs: number
-  /** Time between two attempts to read the keys of an issuer. */
+  /** Shortest time between two attempts to read the keys of an issuer. */
   pauseMs: number
 }
 
 const keyTimes: KeyTimes = { freshMs: 10 * 60_000, staleMs: 60 * 60_000, pauseMs: 10_000 }
 
-/** Limits of a document of an issuer. */
+/** Limits for a document of an issuer. */
 export const documentLimits = { timeoutMs: 5000, bytesMax: 256 * 1024 }
 
 const keysMax = 100
@@ -25,12 +25,12 @@ const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() })
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(keysMax) })
 
 /**
- * Finds the key that an issuer has signed a token with. The keys of an issuer are read at the first token,
- * again after a while, and when a token names a key that is not among them; tokens that arrive meanwhile wait
- * for the same reading.
+ * Creates the function that finds the key with which an issuer has signed a token. The keys of an issuer are
+ * read at the first token, again after some time, and when a token names an unknown key. Tokens that arrive
+ * meanwhile wait for the same read.
  *
  * @returns the function for an issuer, which throws DomainError unavailable while there are no keys, and a
- *   JOSEError without a match
+ * JOSEError without a match
  */
 export function createIssuerKeys(
   reader: Pick<JsonReader, 'read'>,
@@ -64,7 +64,7 @@ function keysOf(
   }
 }
 
-/** The latest reading of what may be read again at most once in `pauseMs`. */
+/** Keeps the latest result of a read that is repeated at most once in `pauseMs`. */
 function createReadings<Result>(read: () => Promise<Result>, pauseMs: number) {
   let latest: { result: Result; readAtMs: number } | undefined
   let reading: Promise<void> | undefined
@@ -83,18 +83,19 @@ function createReadings<Result>(read: () => Promise<Result>, pauseMs: number) {
   }
 
   return {
-    /**
-     * Waits for the reading that is under way, or else begins one, unless another has just been tried. Never
-     * rejects.
-     */
+    /** Waits for the current read, or begins one unless another was just tried. Never rejects. */
     async again(): Promise<void> {
       if (reading === undefined && performance.now() - triedAtMs < pauseMs) return
       reading ??= tryToRead()
       await reading
     },
-    /** Infinite before the first reading. */
+    /** Returns the age of the result; infinite before the first one. */
     ageMs: () => (latest ? performance.now() - latest.readAtMs : Number.POSITIVE_INFINITY),
-    /** @throws the latest failure, before the first reading */
+    /**
+     * Returns the latest result.
+     *
+     * @throws the latest failure, before the first result
+     */
     latest(): Result {
       if (!latest) throw failure
       return latest.result
@@ -103,7 +104,7 @@ function createReadings<Result>(read: () => Promise<Result>, pauseMs: number) {
   }
 }
 
-/** Reads the keys of an issuer as OpenID Connect Discovery says. */
+/** Reads the keys of an issuer by OpenID Connect Discovery. */
 async function readKeys(issuer: string, { read }: Pick<JsonReader, 'read'>) {
   const document = discovery.parse(
     await read(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)),

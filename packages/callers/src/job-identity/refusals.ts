@@ -1,13 +1,13 @@
 import { excerpt } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 
-/** Why an identity token is refused, without what it says. */
+/** The reason why an identity token is refused, without the content of the token. */
 export interface Refusal {
   /** A code of `jose`, or one of the reasons of docs/keyless-ci.md. */
   reason: string
   /** The claim that the code is about. */
   claim?: string | undefined
-  /** Unset: it is on no host that administrators allow, so that anybody may have thought of it. */
+  /** Set when administrators allow the host of the issuer. Otherwise anybody may have invented the name. */
   issuer?: string
 }
 

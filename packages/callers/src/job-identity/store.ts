@@ -1,7 +1,7 @@
 import type { Pooled } from '@switchyard/db'
 import type { Caller, ClaimPatterns, Scope } from '@switchyard/domain/access'
 
-/** A rule that counts, with the bot as which its jobs act. */
+/** A valid rule, with the bot that its jobs act as. */
 export interface TrustRule {
   audience: string
   claims: ClaimPatterns
@@ -16,8 +16,8 @@ interface RuleRow extends Omit<TrustRule, 'user'>, Omit<Caller['user'], 'id'> {
 }
 
 /**
- * Rules count until their last day, while nobody has blocked the bot, and while nobody has blocked the user
- * who made them, or else the owner of the project.
+ * Returns a query for valid rules. A rule is valid until its last day, unless its bot is blocked, or the user
+ * who made it (otherwise the owner of the project) is blocked.
  */
 const select = (
   joins: string,
@@ -48,7 +48,7 @@ const outside = {
 const idMax = 2_147_483_647
 
 /**
- * The rules about the jobs of an issuer, the highest role first, the oldest of a role first.
+ * Lists the rules about the jobs of an issuer, the highest role first, and for each role the oldest first.
  *
  * @param project id or full path; undefined: the rules outside of projects
  */

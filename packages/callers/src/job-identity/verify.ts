@@ -10,17 +10,17 @@ import {
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 
-/** What a token of an issuer says, once its signature and times are checked. */
+/** The content of a token of an issuer, after its signature and times were checked. */
 export interface VerifiedToken {
   issuer: string
   audiences: readonly string[]
   claims: Claims
 }
 
-/** Characters of the tokens that are remembered. */
+/** Most characters of all remembered tokens. */
 const rememberedCharsMax = 16 * 1024 * 1024
 
-/** The issuer that a token names, which is to be checked; null for what is no token. */
+/** Returns the issuer that a token names, which is not verified; null for a text that is not a token. */
 export function namedIssuer(token: string): string | null {
   if (token.length > identityTokenCharsMax) return null
   try {
@@ -32,8 +32,8 @@ export function namedIssuer(token: string): string | null {
 }
 
 /**
- * The key by which an exchanged token is remembered. It is made of the signed part, since a signature can be
- * written in several forms.
+ * Returns the key by which an exchanged token is remembered. It is made from the signed part, because a
+ * signature can be written in several forms.
  */
 export function identityKey(token: string): Uint8Array<ArrayBuffer> {
   const { iss, jti } = decodeJwt(token)
@@ -42,10 +42,10 @@ export function identityKey(token: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Verifies tokens, each one once: what it says is remembered until it ends.
+ * Creates a function that verifies each token once, and remembers its content until it expires.
  *
- * @returns a function that throws a JOSEError for a token that is not valid, and DomainError unavailable
- *   while its issuer is away
+ * @returns a function that throws a JOSEError for an invalid token, and DomainError unavailable while its
+ * issuer is unreachable
  */
 export function createVerifyToken(keysOf: (issuer: string) => JWTVerifyGetKey) {
   const verified = new LRUCache<string, VerifiedToken, { token: string; issuer: string }>({

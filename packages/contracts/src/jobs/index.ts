@@ -23,8 +23,5 @@ export {
 } from './repository-housekeeping.js'
 export { webhookDeliveryJob } from './webhook-delivery.js'
 
-/**
- * Redis channel on which the replicas of saga-reporter notify each other that the log has new entries, which
- * they then read.
- */
+/** Redis channel on which the replicas of saga-reporter notify each other of new entries in the log. */
 export const sagaEventsChannel = 'switchyard:saga-events'

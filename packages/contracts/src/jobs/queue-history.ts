@@ -9,12 +9,12 @@ const inflate = promisify(inflateRaw)
  */
 export const queueHistoryKeys = { 10: '{jq}:history:10s', 60: '{jq}:history:1m' } as const
 
-/** Metrics of a queue, or of a whole source, at one moment; null where a metric is not known. */
+/** Metrics of a queue, or of a whole source, at one moment; null for an unknown metric. */
 export interface SeriesMetrics {
   backlog: number | null
   /** Whole seconds. */
   latency: number | null
-  /** Attempts ever made, failed ones included. */
+  /** Number of all attempts, including failed ones. */
   processed: number | null
   failed: number | null
   busy: number | null
@@ -26,10 +26,10 @@ export interface HistorySample {
   metrics: Map<string, SeriesMetrics>
 }
 
-/** Key of the series of a queue; without a queue, of the whole source. */
+/** Returns the key of the series of a queue, or without a queue, of the whole source. */
 export const seriesKey = (source: string, queue: string | null) => `${source}\n${queue ?? ''}`
 
-/** The source of a series, and its queue, which is empty for the whole source. */
+/** Returns the source of a series, and its queue, which is empty for the whole source. */
 export function readSeriesKey(key: string): { source: string; queue: string } {
   const end = key.indexOf('\n')
   return { source: key.slice(0, end), queue: key.slice(end + 1) }

@@ -7,8 +7,8 @@ import { z } from 'zod'
 export const jobKeyPrefix = '{switchyard}'
 
 /**
- * One queue for each type of job; queue and job have the same name. The names are stored in Redis, where
- * processes of other versions read them, so they stay as they are: the job of a boundary is stored as
+ * The queues, one for each type of job; queue and job have the same name. The names are stored in Redis,
+ * where processes of other versions read them, so they never change. The job of a boundary is stored as
  * `broadcast-turn`.
  */
 export const queueNames = {

@@ -1,9 +1,9 @@
 import { type JobPayload, queueNames } from './queues.js'
 
 /**
- * The job that sends the due deliveries of a host, as the arguments of BullMQ's `queue.add`. At most one job
- * of a host runs at a time, however many workers there are, so that a host that does not answer occupies only
- * one worker slot. Jobs that are added during a run become one further run.
+ * Returns the job that sends the due deliveries of a host, as the arguments of BullMQ's `queue.add`. At most
+ * one job of a host runs at a time, among all workers, so that a host that does not answer occupies only one
+ * worker slot. Jobs that are added during a run become one further run.
  *
  * @example await queue.add(job.name, job.data, job.options)
  */

@@ -19,18 +19,21 @@ export const redisServices = [
 export type RedisService = (typeof redisServices)[number]
 
 interface RedisAccess {
-  /** Patterns of the keys that the service reads and writes. */
+  /** Patterns of the keys that the service may read and write. */
   keys: string[]
-  /** Patterns of further keys that it reads. */
+  /** Patterns of further keys that it may read. */
   readKeys?: string[]
   channels: string[]
   commands?: string[]
 }
 
-/** BullMQ's scripts build the keys of a queue and of its jobs from this part. */
+/** Returns a pattern of the keys of a queue and its jobs, which BullMQ's scripts build from this part. */
 const queueKeys = (queue: string) => `${jobKeyPrefix}:${queue}:*`
 
-/** Where the service kit counts requests and unknown tokens for all replicas of a service. */
+/**
+ * Returns a pattern of the keys with which the service kit counts requests and unknown tokens for all
+ * replicas of a service.
+ */
 const limitKeys = (service: RedisService) => `switchyard:limits:${service}:*`
 
 /** The rights of each service. Every integration and end-to-end test runs with them. */
@@ -48,8 +51,8 @@ const redisAccess: Record<RedisService, RedisAccess> = {
     keys: [queueKeys(queueNames.broadcastBoundary), limitKeys('admin-broadcast')],
     channels: [broadcastChannel],
   },
-  // It retries and removes failed jobs, keeps a history, and may report on the queues of other programs in
-  // this Redis.
+  // jobqueue-metrics retries and removes failed jobs, keeps a history, and may report on the queues of other
+  // programs in this Redis.
   'jobqueue-metrics': {
     keys: [`${jobKeyPrefix}:*`, '{jq}:history:*', limitKeys('jobqueue-metrics')],
     readKeys: ['*'],
@@ -57,7 +60,7 @@ const redisAccess: Record<RedisService, RedisAccess> = {
     commands: ['+scan', '+client|list'],
   },
   'saga-reporter': { keys: [limitKeys('saga-reporter')], channels: [sagaEventsChannel] },
-  // It compares queues before and after a deployment by their history.
+  // The worker compares queues before and after a deployment by their history.
   worker: {
     keys: [`${jobKeyPrefix}:*`, `{jq}:${jobKeyPrefix}:*`],
     readKeys: [queueHistoryKeys[60]],
@@ -77,7 +80,7 @@ const commands = [
   '+@transaction',
   '-@dangerous',
   '-@scripting',
-  // These commands take no key, and would show data of other services.
+  // These commands take no key, and would reveal data of other services.
   '-scan',
   '-randomkey',
   '-dbsize',
@@ -91,10 +94,10 @@ const commands = [
   '+unsubscribe',
 ]
 
-/** The name of a service's user, e.g. `switchyard_git_api`. */
+/** Returns the name of a service's user, e.g. `switchyard_git_api`. */
 export const redisUserOf = (service: RedisService): string => `switchyard_${service.replaceAll('-', '_')}`
 
-/** The line of a service in an ACL file of Redis, without `on` and a password. */
+/** Returns the line of a service in an ACL file of Redis, without `on` and a password. */
 function userLine(service: RedisService): string {
   const { keys, readKeys = [], channels, commands: further = [] } = redisAccess[service]
   const rules = [
@@ -108,7 +111,7 @@ function userLine(service: RedisService): string {
   return `user ${redisUserOf(service)} ${rules.join(' ')}`
 }
 
-/** An exporter of figures, which reads no key and no setting. */
+/** The line of an exporter of metrics, which reads no key and no setting. */
 const monitoringLine = 'user switchyard_monitoring reset -@all +ping +info +latency|latest +latency|histogram'
 
 /** The lines of all users in an ACL file of Redis, without `on` and a password. */

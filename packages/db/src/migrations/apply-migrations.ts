@@ -13,7 +13,9 @@ import {
 import { listShippedMigrations, type ShippedMigration } from './shipped-migrations.js'
 import { takeOver } from './take-over.js'
 
-/** Partitions are created for this number of days from today on. A job of the worker creates later ones. */
+/**
+ * Number of days, from today on, for which partitions are created. A job of the worker creates later ones.
+ */
 const partitionDays = 8
 
 export interface AppliedMigrations {
@@ -24,15 +26,15 @@ export interface AppliedMigrations {
 }
 
 export interface ApplyOptions {
-  /** The migrations that the database is to have. Unset: those of this version. */
+  /** The migrations to apply. Unset: those of this version. */
   shipped?: readonly ShippedMigration[]
-  /** How long a statement waits for a lock. Everybody who wants the table after it waits with it. */
+  /** Longest wait of a statement for a lock. Later statements on the same table wait behind it. */
   lockTimeoutMs?: number
-  /** How often is tried to get every lock. */
+  /** Number of attempts to get every lock. */
   attempts?: number
-  /** Between two attempts, so that those who waited go on. */
+  /** Pause between two attempts, in which waiting statements continue. */
   retryAfterMs?: number
-  /** Is told why an attempt ended. */
+  /** Receives the reason why an attempt ended. */
   onRetry?: (reason: string) => void
 }
 
@@ -40,8 +42,8 @@ export interface ApplyOptions {
  * Applies the pending migrations of this version to the database at `url` and records them in
  * `_prisma_migrations` as `prisma migrate deploy` does. Simultaneous runs wait for each other.
  *
- * @throws Error when the database does not answer, refuses a migration or gives no lock. The next run goes on
- *   where this one stopped
+ * @throws Error when the database does not answer, refuses a migration or gives no lock. The next run
+ * continues where this one stopped
  */
 export async function applyMigrations(url: string, options: ApplyOptions = {}): Promise<AppliedMigrations> {
   const { lockTimeoutMs = 2000, attempts = 30, retryAfterMs = 5000, onRetry } = options
@@ -93,8 +95,8 @@ async function applyPending(
 }
 
 /**
- * Lets migrations run again that failed or were cut off. A migration is one transaction, which left no
- * change, or builds one index CONCURRENTLY, which may be there unfinished.
+ * Marks failed or interrupted migrations as pending. Such a migration is one transaction, which left no
+ * change, or it builds one index CONCURRENTLY, which may be unfinished.
  */
 async function reopenFailed(
   client: pg.Client,

@@ -11,7 +11,7 @@ const passwordFields = Object.fromEntries(
   ]),
 )
 
-/** The environment of the migration. The passwords of the services' roles are set all or none. */
+/** The environment of the migration. Either all passwords of the services' roles are set, or none. */
 export const configSchema = z
   .object({
     DATABASE_URL: databaseUrl().describe(
@@ -39,8 +39,8 @@ export const configSchema = z
 export type Config = z.output<typeof configSchema>
 
 /**
- * The passwords of the services' roles; null when none is set. Then all services log in as the user of
- * DATABASE_URL.
+ * Returns the passwords of the services' roles; null when none is set. Without them, all services log in as
+ * the user of DATABASE_URL.
  */
 export function rolePasswordsOf(config: Config): RolePasswords | null {
   const { DATABASE_URL: _url, MIGRATION_LOCK_TIMEOUT_MS: _timeout, ...rest } = config

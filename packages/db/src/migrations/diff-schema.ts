@@ -4,7 +4,7 @@ import { noFilters, withSchemaEngine } from './schema-engine.js'
 import { schemaPath } from './shipped-migrations.js'
 
 /**
- * The SQL that changes the database at `url` to the schema of `schema.prisma`; empty when they agree.
+ * Returns the SQL that changes the database at `url` to the schema of `schema.prisma`; empty when they agree.
  * Partitions do not count as a difference.
  */
 export async function diffDatabaseToSchema(url: string): Promise<string> {

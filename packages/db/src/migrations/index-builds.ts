@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { lockTimeoutOf } from './lock-timeout.js'
 
-/** Drops the indexes that the migrations `sql` began to build CONCURRENTLY before they were cut off. */
+/** Drops unfinished indexes that the migrations `sql` build CONCURRENTLY. */
 export async function dropUnfinishedIndexes(client: pg.Client, sql: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.oid::regclass::text AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -16,15 +16,15 @@ interface MissingIndex {
   parent: string
   definition: string
   partition: string
-  /** Of the index of the partition that was built and not attached yet. */
+  /** Name of the built index of a partition that is not attached yet. */
   name: string
   isBuilt: boolean
   isValid: boolean
 }
 
 /**
- * Builds, CONCURRENTLY, what is missing of the indexes that migrations have created ON ONLY a partitioned
- * table: PostgreSQL cannot do that by one statement.
+ * Completes, CONCURRENTLY, the indexes that migrations have created ON ONLY a partitioned table, because
+ * PostgreSQL has no single statement for that.
  */
 export async function completePartitionedIndexes(client: pg.Client, lockTimeoutMs: number): Promise<void> {
   const { rows } = await client.query<MissingIndex>(

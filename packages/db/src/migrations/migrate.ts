@@ -1,4 +1,4 @@
-// One-shot process: applies the migrations to DATABASE_URL, creates the role of each service when the
+// One-shot process. It applies the migrations to DATABASE_URL, creates the role of each service when the
 // passwords are set (POSTGRES_PASSWORD_GIT_API and so on), prints its changes, and exits with 0 or 1. With
 // --wait, it changes nothing and ends when another such process has applied the migrations.
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ import { type Config, configSchema, rolePasswordsOf } from './config.js'
 import { waitForDatabase } from './wait-for-database.js'
 import { waitForMigrations } from './wait-for-migrations.js'
 
-/** The compose file starts this process at the same time as the database. */
+/** Longest wait for the database, because the compose file starts both at the same time. */
 const databaseWaitMs = 60_000
 
 async function migrate(config: Config): Promise<void> {

@@ -22,8 +22,10 @@ export class SchemaEngineAdapterFactory implements SqlMigrationAwareDriverAdapte
   readonly #lockTimeoutMs: number
 
   /**
+   * Creates the adapter.
+   *
    * @param pool of one connection
-   * @param lockTimeoutMs how long a statement of a script waits for a lock. 0: without end
+   * @param lockTimeoutMs longest wait of a script's statement for a lock; 0: no limit
    */
   constructor(pool: pg.Pool, lockTimeoutMs: number) {
     this.#pool = pool
@@ -66,9 +68,13 @@ class SchemaEngineAdapter implements SqlDriverAdapter {
     return this.#adapter.executeRaw(query)
   }
 
-  /** Prisma's adapter splits a script at every semicolon, even inside a function body. */
+  /**
+   * Runs a script as a whole, because Prisma's adapter splits it at every semicolon, even inside a function
+   * body.
+   */
   async executeScript(script: string): Promise<void> {
-    // Not in the script, which has to be one statement when it builds an index CONCURRENTLY.
+    // The script cannot contain this statement, because it has to be a single statement when it builds an
+    // index CONCURRENTLY.
     await this.#pool.query(`SET lock_timeout = ${lockTimeoutOf(script, this.#lockTimeoutMs)}`)
     try {
       await this.#pool.query(script)
@@ -86,7 +92,9 @@ class SchemaEngineAdapter implements SqlDriverAdapter {
   }
 }
 
-/** The engine reports the message of errors of this class alone, and no code. */
+/**
+ * Converts an error to this class, the only one whose message the engine reports. The engine reports no code.
+ */
 const toAdapterError = ({ code = '', severity = '', message, detail, column, hint }: pg.DatabaseError) =>
   new DriverAdapterError({
     kind: 'postgres',
@@ -99,7 +107,8 @@ const toAdapterError = ({ code = '', severity = '', message, detail, column, hin
   })
 
 /**
- * Prisma's adapter refuses results with columns of the type "char", which the catalogue of PostgreSQL uses.
+ * Returns whether Prisma's adapter refused a column of the type "char", which the catalogue of PostgreSQL
+ * uses.
  */
 const isUnsupportedChar = (error: unknown): boolean =>
   error instanceof DriverAdapterError &&

@@ -11,7 +11,7 @@ export type MigrationList = engineModule.MigrationList
 
 export const noFilters: engineModule.SchemaFilter = { externalTables: [], externalEnums: [] }
 
-/** The used part of WebAssembly, which TypeScript's types for Node lack. */
+/** The used part of WebAssembly, which is missing in TypeScript's types for Node. */
 declare const WebAssembly: {
   instantiate(
     bytes: Uint8Array,
@@ -33,7 +33,7 @@ let wasmLoaded: Promise<void> | undefined
  * Runs `work` with Prisma's schema engine on the database at `url`, over one connection. The engine is the
  * WebAssembly build of an npm package, so nothing is downloaded.
  *
- * @param lockTimeoutMs how long a statement of a migration waits for a lock. 0: without end
+ * @param lockTimeoutMs longest wait of a migration's statement for a lock; 0: no limit
  */
 export async function withSchemaEngine<T>(
   url: string,
@@ -47,7 +47,7 @@ export async function withSchemaEngine<T>(
     url,
     poolSizeMax: 1,
     applicationName: 'switchyard-migrations',
-    // A migration of a large table takes as long as it takes.
+    // A migration of a large table may take any time.
     answerTimeoutMs: 0,
   })
   try {
@@ -66,7 +66,7 @@ export async function withSchemaEngine<T>(
   }
 }
 
-/** The migrations in the format of the engine. */
+/** Converts migrations to the format of the engine. */
 export function toMigrationList(migrations: readonly ShippedMigration[]): MigrationList {
   return {
     baseDir: migrationsPath,
@@ -79,7 +79,9 @@ export function toMigrationList(migrations: readonly ShippedMigration[]): Migrat
   }
 }
 
-/** The package imports './schema_engine_bg.wasm', which bundlers support and Node does not. */
+/**
+ * Loads the engine. Its package imports './schema_engine_bg.wasm', which bundlers support and Node does not.
+ */
 async function loadWasm(): Promise<void> {
   const modulePath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg')
   const bytes = await readFile(modulePath.replace(/\.js$/, '.wasm'))

@@ -12,7 +12,7 @@ export interface ShippedMigration {
   sql: string
 }
 
-/** Names of the migrations of this version, oldest first. */
+/** Lists the names of the migrations of this version, oldest first. */
 export async function listShippedMigrationNames(): Promise<string[]> {
   const entries = await readdir(migrationsPath, { withFileTypes: true })
   return entries
@@ -21,7 +21,7 @@ export async function listShippedMigrationNames(): Promise<string[]> {
     .sort()
 }
 
-/** The migrations of this version with their SQL, oldest first. */
+/** Lists the migrations of this version with their SQL, oldest first. */
 export async function listShippedMigrations(): Promise<ShippedMigration[]> {
   const names = await listShippedMigrationNames()
   return Promise.all(

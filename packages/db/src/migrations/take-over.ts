@@ -3,17 +3,16 @@ import type pg from 'pg'
 import { readAppliedMigrationNames } from '../check-database.js'
 import type { ShippedMigration } from './shipped-migrations.js'
 
-/** The newest of the migrations that the baseline stands for, and their number. */
+/** The newest of the migrations that the baseline replaces, and their number. */
 export const lastBeforeBaseline = '20261205090001_protected_branches_updated_at'
 const countBeforeBaseline = 57
 
 /**
- * Takes over a database that was made by the migrations that the baseline stands for: drops the two tables
- * that the baseline does not have, and records the baseline as applied, in one transaction. The records of
- * those migrations stay, because services of the release before, which run meanwhile, are ready only with
- * them.
+ * Takes over a database that was made by the migrations before the baseline. Drops the two tables that the
+ * baseline does not have, and records the baseline as applied, in one transaction. The records of those
+ * migrations stay, because running services of the release before are ready only with them.
  *
- * @throws Error when the database has some of those migrations only
+ * @throws Error when the database has only some of those migrations
  */
 export async function takeOver(
   client: pg.Client,

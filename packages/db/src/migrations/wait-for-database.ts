@@ -6,10 +6,10 @@ const retryDelayMs = 500
 const connectTimeoutMs = 3000
 
 /**
- * Resolves when the database at `url` accepts connections.
+ * Waits until the database at `url` accepts connections.
  *
  * @throws Error at once for a permanent failure (wrong password, no such database), and after the timeout for
- *   the last temporary failure
+ * the last temporary failure
  */
 export async function waitForDatabase(url: string, timeoutMs: number): Promise<void> {
   try {

@@ -6,8 +6,8 @@ const askAgainMs = 1000
 const connectTimeoutMs = 3000
 
 /**
- * Resolves when the database answers and has every migration of this version, however long that takes: a role
- * that the migration makes may not exist yet.
+ * Waits without limit until the database answers and has every migration of this version. A role that the
+ * migration creates may not exist yet.
  *
  * @param onWait receives what is missing, whenever that changes
  */

@@ -41,8 +41,8 @@ export async function applyRoles(url: string, passwords: RolePasswords): Promise
 }
 
 /**
- * Creates the role of an exporter of figures or changes its password. The role reads the statistics of the
- * server and no table.
+ * Creates the role of an exporter of PostgreSQL's metrics, or changes its password. The role reads the
+ * statistics of the server and no table.
  *
  * @param url the database, with a superuser, or a role that may grant `pg_monitor`
  */
@@ -78,15 +78,15 @@ async function ensureRole(client: pg.Client, role: string, password: string): Pr
     'SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = $1',
     [role],
   )
-  // An owner that is no superuser may not even name the rights that it lacks, so only those are named that
-  // are taken back.
+  // An owner that is not a superuser may not even name the rights that it lacks. So only the rights to revoke
+  // are named.
   const taken = Object.entries(rows[0] ?? {}).flatMap(([column, has]) =>
     has ? [`NO${column.slice('rol'.length)}`] : [],
   )
   await client.query(`ALTER ROLE ${role} WITH LOGIN ${taken.join(' ')} PASSWORD '${scramVerifier(password)}'`)
 }
 
-/** Statements that revoke all rights and grant those of the lists. */
+/** Returns statements that revoke all rights and grant those of the lists. */
 async function grants(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ database: string; partitions: string[] }>(
     `SELECT quote_ident(current_database()) AS database, ARRAY(SELECT quote_ident(c.relname) FROM pg_inherits i
@@ -122,13 +122,13 @@ function tableGrants(table: string, role: string, access: Access, sequences: str
   return [
     `GRANT ${privileges[access]} ON ${table} TO ${role}`,
     ...(lock ? [`GRANT UPDATE (${lock}) ON ${table} TO ${role}`] : []),
-    // Readers of the saga event log read the last value of a sequence. Without this right they would get
-    // null, not an error.
+    // Readers of the saga event log read the last value of a sequence. Without this right they would read
+    // null instead of an error.
     ...sequences.map((sequence) => `GRANT ${adds ? 'USAGE, SELECT' : 'SELECT'} ON ${sequence} TO ${role}`),
   ]
 }
 
-/** The sequences of the columns of each table. */
+/** Returns the sequences of the columns of each table. */
 async function ownedSequences(client: pg.Client): Promise<Map<string, string[]>> {
   const { rows } = await client.query<{ table: string; sequences: string[] }>(
     `SELECT d.refobjid::regclass::text AS table, array_agg(s.oid::regclass::text) AS sequences FROM pg_class s
@@ -141,8 +141,8 @@ async function ownedSequences(client: pg.Client): Promise<Map<string, string[]>>
 const iterations = 4096
 
 /**
- * The verifier that PostgreSQL stores for a password (`SCRAM-SHA-256$…`, RFC 5803). It is sent instead of the
- * password, which PostgreSQL could write to its log.
+ * Returns the verifier that PostgreSQL stores for a password (`SCRAM-SHA-256$…`, RFC 5803). It is sent
+ * instead of the password, because PostgreSQL could write the password to its log.
  *
  * @param password consists of ASCII characters
  */
@@ -158,7 +158,7 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * A password for each role, derived from one secret. A password reveals neither another password nor the
+ * Derives a password for each role from one secret. A password reveals neither another password nor the
  * secret.
  */
 export const derivePasswords = (secret: string): RolePasswords =>
@@ -169,7 +169,7 @@ export const derivePasswords = (secret: string): RolePasswords =>
     ]),
   ) as RolePasswords
 
-/** The URL of the same database for the role of a service. */
+/** Returns the URL of the same database for the role of a service. */
 export function serviceUrl(url: string, service: DatabaseService, password: string): string {
   const changed = new URL(url)
   changed.username = roleOf(service)

@@ -33,7 +33,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   sessions: { ...everyService, 'git-api': 'write', worker: 'purge' },
   identities: { 'git-api': 'write' },
   device_authorizations: { 'git-api': 'write' },
-  // Services take the identity tokens of CI jobs.
+  // Every service accepts the identity tokens of CI jobs.
   trusted_issuers: {
     'git-api': 'write',
     'saga-reporter': 'read',
@@ -61,7 +61,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   pipelines: { 'git-api': 'write' },
   status_reports: { 'git-api': 'write', worker: 'read' },
   commit_comments: { 'git-api': 'write' },
-  // A saga is shown with its deployments.
+  // saga-reporter shows a saga with its deployments.
   environments: { 'git-api': 'write', 'saga-reporter': 'read', worker: 'read' },
   protected_environments: { 'git-api': 'write' },
   deployment_approvals: { 'git-api': 'write' },
@@ -79,10 +79,10 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
     'admin-broadcast': 'append',
     'jobqueue-metrics': 'append',
     'saga-reporter': 'append',
-    // Rules act there.
+    // The rules of the delivery loop record what they do.
     worker: 'append-and-purge',
   },
-  // git-api shows it to administrators.
+  // git-api shows the exports to administrators.
   audit_exports: { worker: 'write', 'git-api': 'read' },
   broadcast_messages: { 'admin-broadcast': 'write', worker: 'write' },
   saga_events: ofSagas,
@@ -108,7 +108,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
 }
 
 /**
- * Tables whose rows a purging service locks before it deletes them, with the column that it may update:
+ * Tables whose rows a purging service locks before it deletes them, with a column that it may update, because
  * PostgreSQL requires a right to update for a row lock.
  */
 export const lockedWhenPurged: Record<string, string> = { sagas: 'tenant', saga_activities: 'tenant' }
@@ -125,12 +125,14 @@ export const ownerFunctions: Record<string, readonly DatabaseService[]> = {
 /** The services that may create temporary tables. The rebuild of sagas uses them. */
 export const temporaryTables: readonly DatabaseService[] = ['saga-reporter']
 
-/** The environment variable with the password of a service's role, e.g. `POSTGRES_PASSWORD_GIT_API`. */
+/**
+ * Returns the environment variable with the password of a service's role, e.g. `POSTGRES_PASSWORD_GIT_API`.
+ */
 export const passwordVariableOf = (service: DatabaseService): string =>
   `POSTGRES_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`
 
-/** The name of a service's role, e.g. `switchyard_git_api`. */
+/** Returns the name of a service's role, e.g. `switchyard_git_api`. */
 export const roleOf = (service: DatabaseService): string => `switchyard_${service.replaceAll('-', '_')}`
 
-/** The role of an exporter of PostgreSQL's figures. */
+/** The role of an exporter of PostgreSQL's metrics. */
 export const monitoringRole = 'switchyard_monitoring'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { likeText } from './like-pattern.js'
 
-it('takes every wildcard of LIKE at its word', () => {
+it('treats every wildcard of LIKE as an ordinary character', () => {
   expect(likeText('100%_a\\b')).toBe('100\\%\\_a\\\\b')
 })

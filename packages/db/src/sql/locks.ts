@@ -29,8 +29,8 @@ export async function lockRow<Row extends object>(
 }
 
 /**
- * Locks a project until the transaction ends, so that two transactions cannot count and add rows of it at the
- * same time.
+ * Locks a project until the transaction ends, so that no two transactions count and add its rows at the same
+ * time.
  *
  * @throws DomainError not-found
  */
@@ -38,17 +38,17 @@ export async function lockProjectRow(transaction: Transaction, projectId: number
   if (!(await lockRow(transaction, 'projects', { id: projectId }, 'NO KEY UPDATE'))) throw notFound('Project')
 }
 
-/** Locks a user in the same way. A user who is deleted meanwhile is not locked. */
+/** Locks a user in the same way. A user who was deleted meanwhile is not locked. */
 export async function lockUserRow(transaction: Transaction, userId: number): Promise<void> {
   await lockRow(transaction, 'users', { id: userId }, 'NO KEY UPDATE')
 }
 
 /**
- * Locks what has no row to lock, by its name, until the transaction ends. Waits for a transaction that has
- * locked it.
+ * Locks a thing without a row, by a name, until the transaction ends. Waits for another transaction with the
+ * lock.
  *
- * @param name begins with what it is about, such as `switchyard.trusted_issuers`, so that nothing else has
- *   the same
+ * @param name begins with the thing that is locked, such as `switchyard.trusted_issuers`, so that it is
+ * unique
  */
 export async function lockName(transaction: Transaction, name: string): Promise<void> {
   await query(transaction, { ...lockByName, values: [name] })
@@ -57,7 +57,7 @@ export async function lockName(transaction: Transaction, name: string): Promise<
 /**
  * Locks a name until the connection ends, unless another connection has locked it.
  *
- * @returns whether it is locked now
+ * @returns whether this connection has the lock
  */
 export async function tryLockName(client: pg.ClientBase, name: string): Promise<boolean> {
   const { rows } = await client.query<{ isLocked: boolean }>(

@@ -1,16 +1,16 @@
 import type { Column } from './write-rows.js'
 
-/** How the value of one property of a row is stored. */
+/** The stored form of one property of a row. */
 export interface StoredAs<Value> {
   name: string
   type: string
   expression?: string
   toSql?: (value: Value) => unknown
-  /** Converts the value that node-postgres read to that of the row. Missing: both are the same. */
+  /** Converts the value that node-postgres read to the value of the row. Missing: both are equal. */
   fromSql?: (value: never) => Value
-  /** The value never changes once it is there: an update keeps it. */
+  /** Set when an existing value never changes, so that an update keeps it. */
   isFinal?: true
-  /** SQL that is read of the row `stored` instead of the column when events are applied. */
+  /** SQL that is read from the row `stored` instead of the column when events are applied. */
   readAs?: string
 }
 
@@ -21,7 +21,7 @@ export interface RowColumn<Row> extends Column<Row> {
   fromSql: ((value: never) => unknown) | undefined
 }
 
-/** The columns of a table, from one line for each property of its rows. */
+/** Returns the columns of a table, from one line for each property of its rows. */
 export const rowColumns = <Row>(stored: { [Key in keyof Row]: StoredAs<Row[Key]> }): RowColumn<Row>[] =>
   (Object.entries(stored) as [keyof Row & string, StoredAs<Row[keyof Row]>][]).map(([key, column]) => {
     const { name, type, expression, toSql = (value) => value, fromSql, isFinal = false, readAs } = column
@@ -37,7 +37,7 @@ export const rowColumns = <Row>(stored: { [Key in keyof Row]: StoredAs<Row[Key]>
     }
   })
 
-/** Some of the columns, for writing rows that have only these properties. */
+/** Returns some of the columns, for writing rows that have only these properties. */
 export const pick = <Row, Key extends keyof Row & string>(
   columns: readonly RowColumn<Row>[],
   ...keys: Key[]
@@ -50,14 +50,14 @@ export const omit = <Row, Key extends keyof Row & string>(
 ): RowColumn<Omit<Row, Key>>[] =>
   columns.filter(({ key }) => !keys.some((left) => left === key)) as unknown as RowColumn<Omit<Row, Key>>[]
 
-/** The columns of the table `alias`, by the names of the properties. */
+/** Returns the columns of the table `alias`, named by the properties. */
 export const selectList = <Row>(
   alias: string,
   columns: readonly RowColumn<Row>[],
   sqlOf: (column: RowColumn<Row>) => string = ({ name }) => `${alias}.${name}`,
 ): string => columns.map((column) => `${sqlOf(column)} AS "${column.key}"`).join(', ')
 
-/** Makes a function that converts, in place, what node-postgres read to the row. */
+/** Creates a function that converts a row of node-postgres in place. */
 export function rowReader<Row>(columns: readonly RowColumn<Row>[]): (read: Record<string, unknown>) => Row {
   const converted = columns.filter(({ fromSql }) => fromSql !== undefined)
   return (read) => {
@@ -66,7 +66,10 @@ export function rowReader<Row>(columns: readonly RowColumn<Row>[]): (read: Recor
   }
 }
 
-/** node-postgres writes times in the zone of the process, which takes it twice as long. */
+/**
+ * Returns a time as text. node-postgres would write times in the zone of the process, which takes twice as
+ * long.
+ */
 export const timeOf = (value: Date | null): string | null => value?.toISOString() ?? null
 
 export const text = (name: string) => ({ name, type: 'text' })
@@ -76,14 +79,17 @@ export const flag = (name: string) => ({ name, type: 'boolean' })
 export const bytes = (name: string) => ({ name, type: 'bytea' })
 export const time = (name: string) => ({ name, type: 'timestamptz', toSql: timeOf })
 
-/** A value that node-postgres reads by itself, and does not write as JSON when it is one of many. */
+/**
+ * Returns a column of JSON. node-postgres reads it, but does not write it as JSON when it is one of many
+ * values.
+ */
 export const json = (name: string) => ({
   name,
   type: 'jsonb',
   toSql: (value: unknown) => (value === null ? null : JSON.stringify(value)),
 })
 
-/** A whole number that node-postgres reads and takes as text. */
+/** Returns a column of whole numbers that node-postgres reads and writes as text. */
 export const bigint = (name: string) => ({
   name,
   type: 'bigint',
@@ -91,14 +97,15 @@ export const bigint = (name: string) => ({
   fromSql: (value: string) => BigInt(value),
 })
 
-/** A column whose value never changes once it is there. */
+/** Returns a column whose value never changes once it exists. */
 export const final = <Stored extends object>(stored: Stored): Stored & { isFinal: true } => ({
   ...stored,
   isFinal: true,
 })
 
 /**
- * Words without special characters. An array of arrays would lose its inner bounds, so each list is a text.
+ * Returns a column of words without special characters. Each list is a text, because an array of arrays would
+ * lose its inner bounds.
  */
 export const words = (name: string) => ({
   name,
@@ -107,7 +114,7 @@ export const words = (name: string) => ({
   toSql: (list: readonly string[]) => `{${list.join(',')}}`,
 })
 
-/** Text whose characters are bytes. */
+/** Returns a column of text whose characters are bytes. */
 export const latin1 = (name: string) => ({
   name,
   type: 'bytea',

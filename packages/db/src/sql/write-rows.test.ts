@@ -42,7 +42,7 @@ it('inserts any number of rows by one array for each column', () => {
   })
 })
 
-it('updates the columns that change, found by the keys', () => {
+it('updates the changed columns of rows that the keys identify', () => {
   const changing = columns.filter(({ isFinal }) => !isFinal)
   expect(queryOf(updateIn('change', 'jobs', pick(columns, 'id'), changing), rows)).toEqual({
     name: 'change',

@@ -1,27 +1,28 @@
-/** A column of a table, and how an item that is written becomes a value of it. */
+/** A column of a table, with the conversion of a written item to its value. */
 export interface Column<Item> {
-  /** The column's name as SQL spells it. */
+  /** The column's name in SQL. */
   name: string
   /** SQL type of one element of the parameter, which is an array with one element for each item. */
   type: string
-  /** The value in the form that node-postgres takes; null becomes NULL. */
+  /** Returns the value in the form that node-postgres accepts; null becomes NULL. */
   get: (item: Item) => unknown
   /**
-   * SQL that makes the column's value of the parameter's element `given.<name>`. Missing: the element itself.
+   * SQL that turns the parameter's element `given.<name>` into the column's value. Missing: the element
+   * itself.
    */
   expression?: string
 }
 
 /** A statement that writes any number of items, in their order. */
 export interface Write<Item> {
-  /** Of the prepared statement. */
+  /** Name of the prepared statement. */
   name: string
   text: string
-  /** The parameters: one array for each column, or null for a column of which every value is NULL. */
+  /** Returns the parameters: one array for each column, or null for a column of which every value is NULL. */
   valuesOf(items: readonly Item[]): (unknown[] | null)[]
 }
 
-/** What node-postgres takes to write these items. */
+/** Returns the query of node-postgres that writes these items. */
 export const queryOf = <Item>({ name, text, valuesOf }: Write<Item>, items: readonly Item[]) => ({
   name,
   text,
@@ -29,10 +30,10 @@ export const queryOf = <Item>({ name, text, valuesOf }: Write<Item>, items: read
 })
 
 /**
- * An `INSERT … SELECT FROM unnest(…)`. The table is called `stored`.
+ * Creates an `INSERT … SELECT FROM unnest(…)`. Its SQL names the table `stored`.
  *
  * @param name of the prepared statement
- * @param tail what follows the rows, e.g. `ON CONFLICT DO NOTHING`
+ * @param tail SQL after the rows, e.g. `ON CONFLICT DO NOTHING`
  */
 export const insertInto = <Item>(
   name: string,
@@ -50,7 +51,7 @@ export const insertInto = <Item>(
 }
 
 /**
- * An `UPDATE … FROM unnest(…)`. The table is called `stored`.
+ * Creates an `UPDATE … FROM unnest(…)`. Its SQL names the table `stored`.
  *
  * @param name of the prepared statement
  * @param keys columns that identify the row
@@ -71,7 +72,10 @@ export const updateIn = <Key, Change>(
   )
 }
 
-/** What follows `DO UPDATE SET`: these columns get the values of the row that could not be inserted. */
+/**
+ * Returns the SQL after `DO UPDATE SET`, by which these columns get the values of the row that could not be
+ * inserted.
+ */
 export const setToExcluded = (columns: readonly Column<never>[]): string =>
   columns.map(({ name }) => `${name} = EXCLUDED.${name}`).join(', ')
 
@@ -92,8 +96,8 @@ function write<Item>(
 }
 
 /**
- * PostgreSQL fills the rows of `unnest` up with NULL where an array is missing; most columns of an item have
- * no value.
+ * Returns null for a column without values. PostgreSQL fills the rows of `unnest` with NULL where an array is
+ * missing, and most columns of an item have no value.
  */
 const valuesOrNull = (values: unknown[]): unknown[] | null =>
   values.every((value) => value === null || value === undefined) ? null : values

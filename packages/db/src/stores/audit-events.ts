@@ -37,7 +37,7 @@ const entryOf = (
   details: { ...details, ...jobDetails(job) },
 })
 
-/** What an entry says about the job that acts. */
+/** Returns the details of an entry about the CI job that acts. */
 const jobDetails = (job: JobIdentity | undefined) =>
   job && Object.fromEntries(Object.entries(job).map(([name, value]) => [`job_${name}`, value]))
 
@@ -83,7 +83,7 @@ const itself = {
 }
 
 /**
- * An entry as the API shows it and as destinations outside get it: GitLab's shape; `details` repeats the
+ * Returns an entry in GitLab's shape, as the API and outside destinations show it. `details` repeats the
  * author.
  */
 export const auditEntryOf = (event: AuditEvent) => ({
@@ -104,11 +104,11 @@ export const auditEntryOf = (event: AuditEvent) => ({
 
 export type AuditEntry = ReturnType<typeof auditEntryOf>
 
-/** Destinations of the audit log, and how far each of them has it. */
+/** Lists the destinations of the audit log, with the position up to which each has received it. */
 export const listAuditExports = ({ prisma }: DatabaseOrTransaction): Promise<AuditExport[]> =>
   prisma.auditExport.findMany({ orderBy: { destination: 'asc' } })
 
-/** When the oldest entry was written that a destination does not have; null: it has all. */
+/** Returns the time of the oldest entry that a destination has not received; null: it has received all. */
 export async function findOldestWaiting({ prisma }: DatabaseOrTransaction, position: bigint) {
   const oldest = await prisma.auditEvent.findFirst({
     where: { id: { gt: position } },

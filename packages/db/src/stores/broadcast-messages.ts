@@ -2,7 +2,7 @@ import type { Pooled } from '../client.js'
 import type { BroadcastMessage } from '../generated/client.js'
 import { flag, integer, rowColumns, selectList, text, time } from '../sql/row-columns.js'
 
-/** The one list of the columns of `broadcast_messages`. */
+/** The columns of `broadcast_messages`. */
 export const broadcastMessages = rowColumns<BroadcastMessage>({
   id: integer('id'),
   message: text('message'),
@@ -27,8 +27,8 @@ const unfinished = {
 }
 
 /**
- * Messages whose end is not before `now`, newest first. Services ask for them at their start, also those that
- * nobody calls. The first query of Prisma would take each of them 50 MB.
+ * Lists messages whose end is not before `now`, newest first. It uses SQL because every service calls it at
+ * its start, and the first query of Prisma would take 50 MB of memory.
  */
 export async function listUnfinishedBroadcastMessages(
   { pool }: Pooled,

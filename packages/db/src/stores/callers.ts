@@ -26,8 +26,8 @@ const callerColumns = Prisma.sql`u.id AS "userId", u.username, u.name, u.email, 
   t.id AS "tokenId", t.scopes, t.tenants, t.project_id AS "projectId", t.job`
 
 /**
- * The token's user, and the user who knows the secret of a project token: its creator, else the owner of the
- * project.
+ * The token's user, and the user who knows the secret of a project token: its creator, otherwise the owner of
+ * the project.
  */
 const tokenUsers = Prisma.sql`JOIN users u ON u.id = t.user_id LEFT JOIN users creator ON creator.id = t.created_by
   LEFT JOIN projects p ON p.id = t.project_id LEFT JOIN users owner ON owner.id = p.owner_id`
@@ -38,9 +38,9 @@ const tokenWorks = Prisma.sql`t.revoked_at IS NULL
   AND u.state = 'active' AND coalesce(creator.state, owner.state, u.state) = 'active'`
 
 /**
- * The caller who uses the token with this SHA-256. Null when there is no such token, when the token is
- * revoked or expired, and when its user is blocked. A project token is also invalid when its creator is
- * blocked, who knows its secret.
+ * Finds the caller of the token with this SHA-256. Null when there is no such token, when the token is
+ * revoked or expired, or when its user is blocked. A project token is also invalid when its creator is
+ * blocked, because the creator knows its secret.
  */
 export async function findCaller(
   { prisma }: DatabaseOrTransaction,
@@ -52,8 +52,8 @@ export async function findCaller(
 }
 
 /**
- * The caller whose session has a cookie with this SHA-256. Null when there is no such session, when it has
- * ended, and when its token is invalid as {@link findCaller} says.
+ * Finds the caller whose session has a cookie with this SHA-256. Null when there is no such session, when it
+ * has ended, and when its token is invalid for {@link findCaller}.
  */
 export async function findSessionCaller(
   { prisma }: DatabaseOrTransaction,

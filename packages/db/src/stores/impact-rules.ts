@@ -1,5 +1,5 @@
-// What rules of the delivery loop do about a deployment. The worker applies and ends them, git-api shows and
-// reverts them.
+// The effects of the delivery loop's rules on a deployment. The worker applies and ends them, git-api shows
+// and reverts them.
 
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { ImpactRuleRun } from '../generated/client.js'
@@ -8,18 +8,18 @@ import { query, type Transaction } from '../sql/transaction.js'
 import type { AuditedChange } from './audit-events.js'
 
 /**
- * A type, as no interface is a value of JSON to the compiler. Of a rule, the message is a template; of a run,
- * it is what is shown.
+ * A banner: of a rule, the message is a template; of a run, it is the shown text. It is a type, because
+ * TypeScript does not accept an interface as a JSON value.
  */
 export type RuleBanner = {
   message: string
-  /** Of a rule, null: the pages of the project in the console. */
+  /** Null for a rule: the pages of the project in the console. */
   targetPath: string | null
   theme: string
   dismissable: boolean
 }
 
-/** A finding as the row of a run has it. */
+/** A finding as it is stored in the row of a run. */
 export type RunFinding = Omit<ImpactFinding, 'pValue'> & { chance: number }
 
 export const packFindings = (findings: readonly ImpactFinding[]): RunFinding[] =>
@@ -33,7 +33,7 @@ interface RunRecord extends Omit<ImpactRuleRun, 'banner' | 'findings'> {
   findings: RunFinding[]
 }
 
-/** The one list of the columns of `impact_rule_runs`. */
+/** The columns of `impact_rule_runs`. */
 export const impactRuleRuns = rowColumns<RunRecord>({
   projectId: integer('project_id'),
   id: integer('id'),
@@ -51,12 +51,11 @@ export const impactRuleRuns = rowColumns<RunRecord>({
   endedBy: integer('ended_by'),
 })
 
-// SQL about the run `r`, of which the project and the deployment are enough for `isRunDismissed` and
-// `isRunFollowed`.
+// SQL about the run `r`. `isRunDismissed` and `isRunFollowed` need only its project and deployment.
 
 const hasDoneWhatEnds = 'NOT r.dry_run AND (r.freezes OR r.banner IS NOT NULL)'
 
-/** Whether it has done what can end, and nobody has noted the end. */
+/** Whether the run has an effect that can end, and no end is recorded. */
 export const isRunOpen = `(r.ended_at IS NULL AND ${hasDoneWhatEnds})`
 
 const dismissals = `deployment_dismissals d
@@ -70,18 +69,18 @@ const followers = `deployments blamed JOIN deployments later
 /** Whether the findings about its deployment are dismissed. */
 export const isRunDismissed = `EXISTS (SELECT FROM ${dismissals})`
 
-/** Whether the environment has got another deployment since. */
+/** Whether the environment has received another deployment since. */
 export const isRunFollowed = `EXISTS (SELECT FROM ${followers})`
 
 const dismissedAt = `(SELECT d.created_at FROM ${dismissals})`
 
-/** When what it did ended, also while nobody has noted the end; null while it holds. */
+/** The time at which the run's effect ended, even before the end is recorded; null while it holds. */
 export const runEnd = `COALESCE(r.ended_at, LEAST(${dismissedAt}, (SELECT min(later.finished_at) FROM ${followers})))`
 
-/** Why what it did has ended, of a run whose end nobody has noted. */
+/** The reason why the run's effect has ended, while no end is recorded. */
 const runEndReason = `CASE WHEN ${dismissedAt} = ${runEnd} THEN 'dismissed' ELSE 'deployed' END`
 
-/** Whether what it did holds. */
+/** Whether the run's effect holds. */
 export const isRunInForce = `(${hasDoneWhatEnds} AND ${runEnd} IS NULL)`
 
 const endOfRuns = `UPDATE impact_rule_runs r SET ended_at = ${runEnd}, end_reason = ${runEndReason}
@@ -105,11 +104,11 @@ interface EndedRun {
 }
 
 /**
- * Notes the end of runs about deployments that are dismissed or followed by now: the moment of that, not of
- * the note.
+ * Records the end of runs about deployments that are now dismissed or followed. The end is the time of that
+ * change, not of the record.
  *
  * @param about the only deployment whose runs end; null: all
- * @returns what the audit log has to say about each run that has ended
+ * @returns the content of an audit entry for each run that has ended
  */
 export async function endRuns(
   transaction: Transaction,

@@ -2,8 +2,8 @@ import type { LfsObject } from '@switchyard/domain/commit'
 import type { DatabaseOrTransaction } from '../client.js'
 
 /**
- * Notes that the project has these objects, and what they take, as far as that is not noted already. Released
- * objects are counted again.
+ * Records that the project has these objects, and their sizes, unless they are recorded already. Released
+ * objects count again.
  */
 export async function recordLfsObjects(
   { prisma }: DatabaseOrTransaction,
@@ -12,7 +12,7 @@ export async function recordLfsObjects(
 ): Promise<void> {
   const oids = objects.map(({ oid }) => oid)
   const sizes = objects.map(({ size }) => BigInt(size))
-  // The row of a known object is locked too, so that it is not released by a deletion at the same time.
+  // The row of a known object is locked too, so that no simultaneous deletion releases it.
   await prisma.$executeRaw`WITH noted AS (
     INSERT INTO lfs_objects (project_id, oid, size)
     SELECT ${projectId}, oid, size FROM unnest(${oids}::text[], ${sizes}::bigint[]) AS given (oid, size) ORDER BY oid
@@ -26,8 +26,8 @@ export async function recordLfsObjects(
 }
 
 /**
- * Frees what objects take of the quota, when no package or comment has them any more. Housekeeping removes
- * them, or counts them again where a pointer of Git LFS names them.
+ * Frees the quota of objects that no package or comment has any more. Housekeeping removes them, or counts
+ * them again when a pointer of Git LFS names them.
  */
 export async function releaseLfsObjects(
   { prisma }: DatabaseOrTransaction,
@@ -49,7 +49,7 @@ export async function releaseLfsObjects(
     FROM total WHERE project_id = ${projectId}`
 }
 
-/** The ids of released objects. */
+/** Lists the ids of released objects. */
 export async function listReleasedLfsObjects(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -73,9 +73,9 @@ export async function reclaimLfsObjects(
 }
 
 /**
- * Notes that the project no longer has these objects, and that what they took is free. Objects of files stay.
+ * Records that the project no longer has these objects, and frees their quota. Objects of files stay.
  *
- * @returns the ids of those that files of packages or comments have
+ * @returns the ids of the objects that files of packages or comments have
  */
 export async function deleteLfsObjects(
   { prisma }: DatabaseOrTransaction,
@@ -100,7 +100,7 @@ export async function deleteLfsObjects(
   return kept.map(({ oid }) => oid)
 }
 
-/** Bytes of all objects of a project that count for its quota. */
+/** Sums the bytes of all objects of a project that count for its quota. */
 export async function sumLfsObjects({ prisma }: DatabaseOrTransaction, projectId: number): Promise<number> {
   const { _sum } = await prisma.lfsObject.aggregate({
     where: { projectId, releasedAt: null },

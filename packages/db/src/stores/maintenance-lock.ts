@@ -1,9 +1,9 @@
 import type { Pooled } from '../client.js'
 
 /**
- * Runs housekeeping or a move of a repository while it holds the lock of maintenance, which one process at a
- * time has. It does not hold up changes: those share a lock of their own, which a move takes for its last
- * step (`services/git-api/src/storages/change-lock.ts`).
+ * Runs housekeeping or a move of a repository with the maintenance lock, which one process at a time holds.
+ * It does not delay changes: changes share a lock of their own, which a move takes for its last step
+ * (`services/git-api/src/storages/change-lock.ts`).
  *
  * @param work its signal is aborted when the connection that holds the lock is lost, which releases the lock
  * @returns false, without running `work`, when another process holds the lock

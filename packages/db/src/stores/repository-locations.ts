@@ -1,20 +1,24 @@
 import type { DatabaseOrTransaction } from '../client.js'
 
-/** Where the bare repository of a project lies. */
+/** The location of the bare repository of a project. */
 export interface RepositoryLocation {
   storage: string
   /** Path below the root of the storage. */
   diskPath: string
 }
 
-/** @returns null when there is no such project */
+/**
+ * Finds the location of a repository.
+ *
+ * @returns null when there is no such project
+ */
 export const findRepositoryLocation = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
 ): Promise<RepositoryLocation | null> =>
   prisma.project.findUnique({ where: { id: projectId }, select: { storage: true, diskPath: true } })
 
-/** Those of the given paths at which a project has its repository, in any storage. */
+/** Returns those of the given paths at which a project has its repository, in any storage. */
 export async function listKnownDiskPaths(
   { prisma }: DatabaseOrTransaction,
   diskPaths: readonly string[],
@@ -24,7 +28,7 @@ export async function listKnownDiskPaths(
   return new Set(known.map(({ diskPath }) => diskPath))
 }
 
-/** Ids of all projects that were deleted, by the audit log. */
+/** Lists the ids of all deleted projects, from the audit log. */
 export async function listDestroyedProjects({ prisma }: DatabaseOrTransaction): Promise<number[]> {
   const where = { entityType: 'Project', eventName: 'project_destroyed' }
   const events = await prisma.auditEvent.findMany({ where, select: { entityId: true } })

@@ -16,9 +16,9 @@ type ChangedTable =
   | 'webhooks'
 
 /**
- * Locks a row until the transaction ends, and checks what a request requires of it, so that of two changes of
- * the same version only the first one is made. Without a precondition it does nothing. A row that does not
- * exist is left to the caller.
+ * Locks a row until the transaction ends, and checks the precondition of a request, so that only the first of
+ * two changes of the same version is made. Does nothing without a precondition. The caller handles a missing
+ * row.
  *
  * @param key column → value
  * @throws DomainError precondition-failed

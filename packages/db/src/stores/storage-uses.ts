@@ -1,19 +1,19 @@
 import type { Pooled } from '../client.js'
 
-/** What a project takes, and what its limits depend on. */
+/** The storage that a project uses, and the facts on which its limits depend. */
 export interface StorageUse {
   projectId: number
-  /** Objects of git; null: not counted yet. */
+  /** Bytes of the objects of git; null: not counted yet. */
   repositoryBytes: number | null
   lfsBytes: number
-  /** Reports of statuses. */
+  /** Bytes of the reports of statuses. */
   reportBytes: number
-  /** Files that were deleted, and that housekeeping has yet to remove. They are in no other number. */
+  /** Bytes of deleted files that housekeeping has not removed yet. No other field counts them. */
   releasedBytes: number
-  /** Everything in all projects of the owner, as far as it is counted. */
+  /** Bytes of everything in all projects of the owner, as far as it is counted. */
   ownerBytes: number
   ownerReleasedBytes: number
-  /** The limit of the project itself; 0: none; null: that of the installation. */
+  /** The limit of the project itself; 0: no limit; null: the limit of the installation. */
   projectBytesMax: number | null
   isOwnedByAdministrator: boolean
 }
@@ -33,7 +33,11 @@ const ofProject = {
     WHERE p.disk_path = $1`,
 }
 
-/** @returns null when no project has its repository at this path */
+/**
+ * Finds the storage that a project uses.
+ *
+ * @returns null when no project has its repository at this path
+ */
 export async function findStorageUse({ pool }: Pooled, diskPath: string): Promise<StorageUse | null> {
   const { rows } = await pool.query<Row>({ ...ofProject, values: [diskPath] })
   const [row] = rows
@@ -53,7 +57,7 @@ export async function findStorageUse({ pool }: Pooled, diskPath: string): Promis
 }
 
 /**
- * Adds bytes to those of a repository, unless the project would then take more than `totalBytesMax`.
+ * Adds bytes to the size of a repository, unless the project would then use more than `totalBytesMax`.
  *
  * @returns whether they were added
  */
@@ -71,7 +75,7 @@ export async function addRepositoryBytes(
   return rowCount === 1
 }
 
-/** The noted bytes of a repository; null: not counted yet. */
+/** Returns the recorded size of a repository; null: not counted yet. */
 export async function findRepositoryBytes({ pool }: Pooled, projectId: number): Promise<number | null> {
   const { rows } = await pool.query<{ bytes: string | null }>(
     'SELECT repository_bytes AS bytes FROM storage_uses WHERE project_id = $1',
@@ -82,11 +86,11 @@ export async function findRepositoryBytes({ pool }: Pooled, projectId: number): 
 }
 
 /**
- * Notes what a project takes, after its repository was counted. What was added during the count stays added,
- * because nobody knows whether the count saw it; the next count corrects that. Of several first counts, the
- * first that ends counts.
+ * Records the size of a repository after a count. Bytes that were added during the count stay added, because
+ * the count may have missed them; the next count corrects that. Of several first counts, the first that ends
+ * is recorded.
  *
- * @param notedBefore what was noted before the count
+ * @param notedBefore the recorded size before the count
  */
 export async function noteCountedBytes(
   { pool }: Pooled,

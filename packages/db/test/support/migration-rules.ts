@@ -9,12 +9,12 @@ import {
   parse,
 } from 'libpg-query'
 
-/** Says that a migration takes away what no release since this one uses. */
+/** The line by which a migration declares that it removes something that no release since this one uses. */
 const contract = /^-- contract: nothing has (?:read|used) \S.* since \d+\.\d+\.\d+$/m
 
 /**
- * What a migration does that breaks the release before, which runs meanwhile, or that locks a table for long.
- * Tables that the migration creates are free to change.
+ * Returns the problems of a migration: changes that break the release before, which runs meanwhile, and locks
+ * that hold a table for long. A migration may change the tables that it creates.
  */
 export async function problemsOf(sql: string): Promise<string[]> {
   const { stmts = [] }: ParseResult = await parse(sql)
@@ -33,7 +33,10 @@ export async function problemsOf(sql: string): Promise<string[]> {
 
 interface Finding {
   problem: string
-  /** It locks nothing for long, and is right once no release uses what goes. */
+  /**
+   * Whether it removes something. It locks nothing for long, and is right once no release uses what it
+   * removes.
+   */
   takesAway: boolean
 }
 
@@ -113,8 +116,8 @@ function addedColumn({ typeName, constraints = [] }: ColumnDef): Finding[] {
   const type = typeName?.names?.at(-1)
   if (type && 'String' in type && serials.has(type.String.sval ?? ''))
     return problem('serial fills every row')
-  // A function may give each row another value, so PostgreSQL writes the table anew. Constants and
-  // CURRENT_TIMESTAMP do not.
+  // A function may return another value for each row, so PostgreSQL rewrites the table. Constants and
+  // CURRENT_TIMESTAMP do not cause that.
   const isComputed = JSON.stringify(given).includes('"FuncCall"')
   if (isComputed || types.includes('CONSTR_GENERATED') || types.includes('CONSTR_IDENTITY'))
     return problem('the default fills every row: add the column without it')
@@ -134,7 +137,7 @@ function addedConstraint({ contype, skip_validation, indexname }: Constraint): F
   return indexname ? [] : problem('the constraint is added USING INDEX, with an index built CONCURRENTLY')
 }
 
-/** What cannot run, or not run quickly, in one transaction with other statements. */
+/** Returns the statements that cannot run, or not run quickly, in one transaction with other statements. */
 function aloneProblems(statements: Node[]): string[] {
   const isLong = (node: Node) =>
     ('IndexStmt' in node && node.IndexStmt.concurrent) ||
@@ -145,7 +148,10 @@ function aloneProblems(statements: Node[]): string[] {
     : []
 }
 
-/** Locks of two tables would be held while the migration waits for the second one. */
+/**
+ * Returns a problem for changes of two tables: the lock of the first would be held while the migration waits
+ * for the second.
+ */
 function tableProblems(statements: Node[], created: Set<string>): string[] {
   const changed = statements.flatMap((node) =>
     'AlterTableStmt' in node ? [node.AlterTableStmt.relation?.relname ?? ''] : [],

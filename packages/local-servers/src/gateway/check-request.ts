@@ -18,9 +18,9 @@ export function normalizeTarget(request: IncomingMessage): 400 | null {
 }
 
 /**
- * The status for refusing a request that a service could interpret differently from this gateway; null for
- * any other request. Refused are requests without exactly one well-formed Host (RFC 9112 section 3.2), and
- * DELETE or OPTIONS with a chunked body, which the proxy would forward without the length of the body.
+ * Returns the status for a request that a service could interpret differently from this gateway; null for any
+ * other request. Refused are requests without exactly one well-formed Host (RFC 9112 section 3.2), and DELETE
+ * or OPTIONS with a chunked body, which the proxy would forward without the length of the body.
  */
 export function framingProblem({
   method,

@@ -13,15 +13,15 @@ export interface GatewayOptions {
   host: string
   port: number
   routes: Route[]
-  /** The proxies that are believed about the addresses of their clients. Unset: nobody is. */
+  /** Returns whether a proxy is trusted about the addresses of its clients. Unset: none is. */
   trustsProxy?: TrustsProxy
-  /** The loopback port of a service, or undefined while it has none. */
+  /** Returns the loopback port of a service, or undefined while it has none. */
   portOf: (service: string) => number | undefined
 }
 
 export interface RunningGateway {
   port: number
-  /** Ends every connection, also those in use. */
+  /** Ends every connection, including those in use. */
   stop(): Promise<void>
 }
 
@@ -43,18 +43,18 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const markOrigin = (request: IncomingMessage) => markOriginOf(request, options.trustsProxy ?? trustsNobody)
   const agent = new Agent({ keepAlive: true })
   const proxy = createProxyServer({ agent, toProxy: true })
-  // The answer of a service, once it has begun, is written to these: a refusal would come in between.
+  // Answers that a service has begun. A refusal would be written in the middle of them.
   const begun = new WeakSet<object>()
   proxy.on('error', (_error, request, response) => {
-    // The service may close its connection while the rest of a body goes there. The answer is complete then.
+    // The service may close its connection while the rest of a body is sent. The answer is complete then.
     if (response.writableEnded) return
     if (!(response instanceof ServerResponse) || response.headersSent || begun.has(response))
       response.destroy()
     else refuse(request as IncomingMessage, response, 502)
   })
   proxy.on('proxyReq', (forwarded, request, response) => {
-    // Otherwise the service hears of the request with the first byte of its body, and cannot refuse it before
-    // that.
+    // Otherwise the service receives the request with the first byte of its body, and cannot refuse the
+    // request before that.
     if (hasUnreadBody(request)) forwarded.flushHeaders()
     // A client may still send its body when the answer is complete. No service reads the rest, so it is
     // discarded.
@@ -133,7 +133,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, status: keyo
   sendJson(request, response, status, { ...refusals[status], request_id: requestId })
 }
 
-/** As every service and nginx send them. */
+/** Headers that every service and nginx send, too. */
 const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -158,11 +158,11 @@ const lingerMs = 2_000
 
 /**
  * Answers a request that the HTTP parser has refused. A connection that is closed while the client still
- * sends is reset, and the client may then never see the answer; so what the client sends is discarded for a
+ * sends is reset, and the client may then miss the answer. So the bytes of the client are discarded for a
  * moment.
  */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // The answer is under way already when the parser refuses the bytes that follow.
+  // The answer has already begun when the parser refuses the bytes that follow.
   if (socket.writableEnded && !socket.destroyed) return
   if (!socket.writable) return void socket.destroy()
   const body = JSON.stringify({ ...unreadable(error.code), request_id: randomUUID() })

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 
 /**
- * They are about one connection (RFC 9110 section 7.6.1). Node frames bodies and answers `Expect` by itself.
+ * Headers about one connection (RFC 9110 section 7.6.1). Node frames bodies and answers `Expect` by itself.
  */
 const connectionHeaders = [
   'connection',
@@ -14,21 +14,18 @@ const connectionHeaders = [
 ]
 
 /**
- * Not removed when a client names them in Connection: the service would take the request for another one than
- * this gateway.
+ * Headers that stay even when a client names them in Connection. Without them, the service would read another
+ * request than this gateway.
  */
 const framing = new Set(['host', 'content-length', 'transfer-encoding'])
 
-/** Removes the headers that are about one connection, also those that Connection names. */
+/** Removes the headers about one connection, including those that Connection names. */
 export function removeConnectionHeaders(headers: IncomingHttpHeaders): void {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
   for (const name of [...connectionHeaders, ...named]) if (!framing.has(name)) delete headers[name]
 }
 
-/**
- * Whether the client wants the connection to be closed after the answer, whatever has been removed from its
- * headers.
- */
+/** Returns whether the client wants the connection to be closed after the answer, by its original headers. */
 function isLast({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   const values = rawHeaders.filter(
     (_text, index) => rawHeaders[index - 1]?.toLowerCase() === 'connection' && index % 2 === 1,
@@ -43,16 +40,18 @@ function isLast({ httpVersion, rawHeaders }: IncomingMessage): boolean {
 export const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
 
-/** The header Connection of an answer that begins now. */
+/** Returns the header Connection of an answer that begins now. */
 export const connectionOfAnswer = (request: IncomingMessage): 'close' | 'keep-alive' =>
   isLast(request) && !hasUnreadBody(request) ? 'close' : 'keep-alive'
 
-/** How long a client that has its answer may go on sending its body, and how long it may pause. */
+/**
+ * Longest time for which a client with its answer may continue to send its body, and longest pause meanwhile.
+ */
 const lingerMs = { most: 30_000, pause: 2000 }
 
 /**
- * Closes a connection that the client wants closed once the client has sent its body. A connection that is
- * closed earlier is reset, and the client may then never see the answer.
+ * Closes a connection after the client has sent its body, if the client wants that. A connection that is
+ * closed earlier is reset, and the client may then miss the answer.
  */
 export function closeWhenRead(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request

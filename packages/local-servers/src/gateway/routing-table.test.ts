@@ -35,7 +35,7 @@ describe('the routing table', () => {
     ['/-/worker/liveness?verbose', 'worker', '/-/liveness?verbose'],
     ['/-/worker/metrics', 'worker', '/-/metrics'],
     ['//-//worker/metrics', 'worker', '/-/metrics'],
-  ])('%s reaches that very service', (url, service, target) => {
+  ])('%s reaches the named service', (url, service, target) => {
     expect(findDestination(routes, url)).toEqual({ service, url: target })
   })
 

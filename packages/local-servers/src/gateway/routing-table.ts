@@ -26,8 +26,8 @@ export function readRoutes(file: string): Route[] {
 }
 
 /**
- * A route `/-/<service>/metrics` for each service, which requires a token. Only the local gateway has these
- * routes; in production, metrics are scraped inside the network.
+ * Returns a route `/-/<service>/metrics` for each service, which requires a token. Only the local gateway has
+ * these routes; in production, metrics are scraped inside the network.
  */
 export function metricsRoutes(services: string[]): Route[] {
   return services.map((service) => ({
@@ -39,8 +39,8 @@ export function metricsRoutes(services: string[]): Route[] {
 }
 
 /**
- * The destination of a request: the first route that matches its raw path. Consecutive slashes count as one,
- * and a prefix matches whole path segments.
+ * Finds the destination of a request: the first route that matches its raw path. Consecutive slashes count as
+ * one, and a prefix matches whole path segments.
  */
 export function findDestination(routes: Route[], url: string): Destination | null {
   const queryStart = url.indexOf('?')

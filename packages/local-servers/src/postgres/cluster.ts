@@ -7,8 +7,8 @@ import { endProcess, findCommandLine } from '../process/find-process.js'
 import type { ServerUser } from './server-user.js'
 
 /**
- * The password of the embedded server. The first start creates it and stores it beside the cluster (mode
- * 0600).
+ * Reads the password of the embedded server. The first start creates it and stores it beside the cluster
+ * (mode 0600).
  */
 export function loadPassword(file: string): string {
   if (!existsSync(file))
@@ -17,8 +17,8 @@ export function loadPassword(file: string): string {
 }
 
 /**
- * Creates the cluster when there is none. initdb uses a temporary folder that is renamed when it is complete,
- * so that an interrupted start leaves no incomplete cluster.
+ * Creates a missing cluster. initdb uses a temporary folder that is renamed when it is complete, so that an
+ * interrupted start leaves no incomplete cluster.
  */
 export async function ensureCluster(options: {
   clusterDir: string
@@ -80,8 +80,8 @@ export async function clearOrphan(clusterDir: string): Promise<void> {
 }
 
 /**
- * The server that runs on a cluster; null when none does. PostgreSQL keeps its process id and its port in a
- * file.
+ * Finds the server that runs on a cluster; null when none does. PostgreSQL keeps its process id and its port
+ * in a file.
  */
 export function findServer(clusterDir: string): { port: number } | null {
   const pidFile = join(clusterDir, 'postmaster.pid')

@@ -8,13 +8,13 @@ import { type Command, hasSetpriv } from '../process/death-signal.js'
 export interface ServerUser {
   uid: number
   gid: number
-  /** The command changed to run as that user. */
+  /** Returns the command, changed to run as that user. */
   asUser(command: Command): Command
 }
 
 /**
- * The user that PostgreSQL runs as when this process is root: the owner of an existing cluster, else
- * `postgres`, else `nobody`. Null when this process is not root.
+ * Finds the user that PostgreSQL runs as when this process is root: the owner of an existing cluster,
+ * otherwise `postgres`, otherwise `nobody`. Null when this process is not root.
  *
  * When the user cannot access a path, because it is below a closed folder such as `/root`, the server keeps
  * CAP_DAC_OVERRIDE. `no_setuid_fixup` is required so that access(2) respects the capability.

@@ -2,11 +2,14 @@ const firstDelayMs = 250
 const lastDelayMs = 30_000
 const settledAfterMs = 30_000
 
-/** A process that has answered can start, so that it is needed more than its restarts cost. */
+/**
+ * Longest pause of a process that has answered before. It is short because such a process can start, and
+ * because it is needed.
+ */
 const lastDelayOfAnsweringMs = 1000
 
 /**
- * Milliseconds to wait before restart number `failures` (1 for the first crash in a row).
+ * Returns the milliseconds to wait before restart number `failures` (1 for the first crash in a row).
  *
  * @param hasAnswered the process had answered before it ended
  */
@@ -16,8 +19,8 @@ export function restartDelayMs(failures: number, hasAnswered: boolean): number {
 }
 
 /**
- * The number of consecutive crashes after another one. A process that ran for half a minute starts again
- * at 1.
+ * Returns the number of consecutive crashes after another one. A process that ran for half a minute starts
+ * again at 1.
  */
 export function countFailure(failuresBefore: number, ranForMs: number): number {
   return ranForMs >= settledAfterMs ? 1 : failuresBefore + 1

@@ -7,7 +7,7 @@ export interface Command {
 
 let supported: boolean | undefined
 
-/** Whether this machine has `setpriv` (util-linux), which can end a process when its parent ends. */
+/** Returns whether this machine has `setpriv` (util-linux), which can end a process when its parent ends. */
 export function hasSetpriv(): boolean {
   supported ??=
     process.platform === 'linux' &&

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The command line of a running process; null when there is no process with this id. */
+/** Finds the command line of a running process; null when there is no process with this id. */
 export function findCommandLine(pid: number): string | null {
   try {
     if (process.platform === 'linux') {
@@ -15,7 +15,11 @@ export function findCommandLine(pid: number): string | null {
   }
 }
 
-/** Sends a signal to a process and waits for its end. @returns false when it still runs after `timeoutMs` */
+/**
+ * Sends a signal to a process and waits for its end.
+ *
+ * @returns false when it still runs after `timeoutMs`
+ */
 export async function endProcess(pid: number, signal: NodeJS.Signals, timeoutMs: number): Promise<boolean> {
   try {
     process.kill(pid, signal)

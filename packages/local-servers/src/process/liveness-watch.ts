@@ -1,12 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 const askEveryMs = 5000
-/** Until the first answer, so that a process which stands still right after its start is noticed, too. */
+/**
+ * Interval of the checks until the first answer, so that a process that hangs right after its start is
+ * noticed, too.
+ */
 const askStartingEveryMs = 500
 const failuresMax = 3
 
 export interface LivenessWatch {
-  /** Whether the process answers within a few seconds. A rejection counts as false. */
+  /** Returns whether the process answers within a few seconds. A rejection counts as false. */
   isAlive: () => Promise<boolean>
   /** Called once, after three consecutive checks without an answer. */
   onStalled: () => void

@@ -19,7 +19,7 @@ const failureOf = (...lines: unknown[]) => {
   return lastFailure(file)
 }
 
-it('the reason of an end is its fatal line, whatever is logged while closing', () => {
+it('the reason of an end is the fatal line, whatever is logged afterwards', () => {
   const reason = failureOf(
     { level: 'fatal', err: { message: 'an earlier one' }, msg: 'could not start' },
     { level: 'fatal', err: { message: 'port 50051 is in use' }, msg: 'could not start' },
@@ -29,7 +29,7 @@ it('the reason of an end is its fatal line, whatever is logged while closing', (
   expect(reason).toBe('port 50051 is in use')
 })
 
-it('without one it is the last line, be it of a server that logs plain text, and no longer than a few lines', () => {
+it('without a fatal line it is the last line, even of a server that logs plain text, cut to a few lines', () => {
   expect(failureOf('LOG: starting', 'FATAL: data directory is locked', '')).toBe(
     'FATAL: data directory is locked',
   )

@@ -18,7 +18,7 @@ export function openLog(file: string): number {
   return openSync(file, 'a', 0o600)
 }
 
-/** The non-empty lines in the last 8 kB of a log. */
+/** Returns the non-empty lines in the last 8 kB of a log. */
 function tailLog(file: string): string[] {
   if (!existsSync(file)) return []
   const descriptor = openSync(file, 'r')
@@ -34,8 +34,8 @@ function tailLog(file: string): string[] {
 }
 
 /**
- * The reason why a process ended, from its log: the message of the last fatal line, else the last line, cut
- * at 300 characters.
+ * Returns the reason why a process ended, from its log: the message of the last fatal line, otherwise the
+ * last line, cut at 300 characters.
  */
 export function lastFailure(file: string): string {
   const lines = tailLog(file)
@@ -44,7 +44,7 @@ export function lastFailure(file: string): string {
   return messageOf(reason).trim().slice(0, 300)
 }
 
-/** The message of a line. Services write JSON lines, PostgreSQL and Redis write plain text. */
+/** Returns the message of a line. Services write JSON lines, PostgreSQL and Redis write plain text. */
 function messageOf(line: string): string {
   try {
     const { err, msg } = JSON.parse(line) as { err?: { message?: string }; msg?: string }

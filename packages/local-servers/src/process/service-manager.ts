@@ -3,22 +3,24 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** What systemd hears of a service of `Type=notify`. Without systemd nothing happens. */
+/** The notices to systemd about a service of `Type=notify`. Without systemd they do nothing. */
 export interface ServiceManager {
   /**
-   * Says that everything is ready, and from then on, as often as `WatchdogSec` asks for, that this process
-   * still does its work.
+   * Reports that everything is ready. From then on, reports as often as `WatchdogSec` requires that this
+   * process still works.
    */
   ready(): void
-  /** Says that the service stops. */
+  /** Reports that the service stops. */
   stopping(): void
 }
 
 /**
- * Node has no datagrams over unix sockets, so systemd's own `systemd-notify` sends them.
+ * Returns the service manager of this process. Node has no datagrams over unix sockets, so systemd's own
+ * `systemd-notify` sends them.
  *
- * @param env has `NOTIFY_SOCKET` where systemd started this process, and `WATCHDOG_USEC` where it watches it
- * @param notice is told once when systemd cannot be told
+ * @param env has `NOTIFY_SOCKET` when systemd started this process, and `WATCHDOG_USEC` when systemd watches
+ * it
+ * @param notice receives one line when a notice cannot be sent
  */
 export function serviceManagerOf(env: NodeJS.ProcessEnv, notice: (line: string) => void): ServiceManager {
   if (!env.NOTIFY_SOCKET) return { ready() {}, stopping() {} }
@@ -36,8 +38,8 @@ export function serviceManagerOf(env: NodeJS.ProcessEnv, notice: (line: string) 
   return {
     ready() {
       void notify('READY=1')
-      // systemd restarts a process that it hears nothing of for `WatchdogSec`; half of that leaves room for a
-      // late message. While the event loop is blocked, no timer fires, and nothing is sent.
+      // systemd restarts a process without a notice for `WatchdogSec`; half of that leaves room for a late
+      // message. While the event loop is blocked, no timer fires, and nothing is sent.
       if (watchdogMs > 0) timer = setInterval(() => void notify('WATCHDOG=1'), watchdogMs / 2).unref()
     },
     stopping() {

@@ -11,13 +11,13 @@ export interface ProcessSpec extends Command {
   env?: NodeJS.ProcessEnv
   logFile: string
   stopSignal?: 'SIGTERM' | 'SIGINT'
-  /** A stopping process is killed after this time. Unset: 15 s. */
+  /** Time after which a stopping process is killed. Unset: 15 s. */
   stopTimeoutMs?: number
-  /** Whether the process answers. A process that stops answering is restarted. Unset: no check. */
+  /** Returns whether the process answers. A process that stops answering is restarted. Unset: no check. */
   isAlive?: () => Promise<boolean>
   /**
-   * With this code it ends when its configuration is wrong. Before it has ever answered, it is not started
-   * again then.
+   * Exit code of a process with a wrong configuration. Such a process is not restarted if it has never
+   * answered.
    */
   misconfiguredCode?: number
   /** Prints one line on the console: a crash, a restart, a forced kill. */
@@ -27,11 +27,11 @@ export interface ProcessSpec extends Command {
 export interface SupervisedProcess {
   readonly name: string
   readonly logFile: string
-  /** The process id; undefined while the process does not run. */
+  /** Returns the process id; undefined while the process does not run. */
   pid(): number | undefined
-  /** Number of consecutive crashes. */
+  /** Returns the number of consecutive crashes. */
   failures(): number
-  /** Whether it has ended because of its configuration, and is not started again. */
+  /** Returns whether the process ended because of its configuration, so that it is not restarted. */
   isMisconfigured(): boolean
   /** Stops the process with a signal, and kills it after `stopTimeoutMs`. May be called twice. */
   stop(): Promise<void>
@@ -40,7 +40,7 @@ export interface SupervisedProcess {
   kill(): void
 }
 
-/** A process that does not answer is killed this long after SIGTERM. */
+/** Time from SIGTERM to SIGKILL for a process that does not answer. */
 const stalledGraceMs = 5000
 
 /** Starts a child process and restarts it after a crash, each time after a longer pause. */

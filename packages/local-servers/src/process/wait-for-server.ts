@@ -4,13 +4,13 @@ import { lastFailure } from './log-file.js'
 import type { SupervisedProcess } from './supervised-process.js'
 
 const readyTimeoutMs = 60_000
-/** One that ends so often does so for a reason that stays. */
+/** Most ends of a server that is waited for. A server that ends so often has a permanent problem. */
 const failuresMax = 3
 
 /**
  * Waits until a server answers.
  *
- * @throws SolvableProblem with the reason of its log, when it keeps ending or takes too long
+ * @throws SolvableProblem with the reason from its log, when it keeps ending or takes too long
  */
 export async function waitForServer(
   title: string,

@@ -26,7 +26,7 @@ const external = (url: string): BackingService => ({
   kill: () => {},
 })
 
-/** Opens PostgreSQL: the server of DATABASE_URL when it is set, else the embedded server. */
+/** Opens PostgreSQL: the server of DATABASE_URL when it is set, otherwise the embedded server. */
 export async function openDatabase(settings: Settings, progress: Progress): Promise<BackingService> {
   if (settings.databaseUrl) {
     await checkDatabaseUrl(settings.databaseUrl)
@@ -40,7 +40,7 @@ export async function openDatabase(settings: Settings, progress: Progress): Prom
   return { url, embedded: true, stop, kill: () => process.kill() }
 }
 
-/** Opens Redis: the server of REDIS_URL when it is set, else the embedded server. */
+/** Opens Redis: the server of REDIS_URL when it is set, otherwise the embedded server. */
 export async function openRedis(settings: Settings, progress: Progress): Promise<BackingService> {
   if (settings.redisUrl) {
     await checkRedisUrl(settings.redisUrl)
@@ -111,7 +111,7 @@ function networkHint(code: string): string | undefined {
   return undefined
 }
 
-/** Host and path of a URL, without the password and the query. */
+/** Returns host and path of a URL, without the password and the query. */
 function hostAndPath(url: string): string {
   const [address = ''] = url.split('?')
   return address.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '')

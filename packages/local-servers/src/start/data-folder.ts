@@ -5,12 +5,12 @@ import { makeFolder } from '@switchyard/config'
 import { SolvableProblem } from '@switchyard/terminal'
 import { findCommandLine } from '../process/find-process.js'
 
-/** A start whose npm was killed ends what it has started before it ends itself. */
+/** Longest wait for the end of an earlier start. When its npm was killed, it first ends its processes. */
 const endingMsMax = 5_000
 
 /**
- * Locks the data folder for this process. The lock file contains the process id; the lock of a process that
- * has ended is taken over, also when it ends within seconds.
+ * Locks the data folder for this process. The lock file contains the process id. The lock of a process that
+ * has ended, or that ends within seconds, is taken over.
  *
  * @returns a function that releases the lock
  */
@@ -53,8 +53,8 @@ function tryWrite(lockFile: string): boolean {
   }
 }
 
-// Process ids are reused, especially in containers, so the command line is checked. A restore fills the
-// folder.
+// Returns whether a process is a start or a restore, which fills the folder. The command line is checked,
+// because process ids are reused, especially in containers.
 function isStart(pid: number): boolean {
   return (
     pid !== process.pid &&

@@ -8,7 +8,7 @@ import { watchSources } from './watch.js'
 
 export interface StartOptions {
   root: string
-  /** Set when what runs is an installed release. */
+  /** Set when an installed release runs. */
   release?: ReleaseInfo
   watch: boolean
   /** Start time of the command, as `performance.now()`. */
@@ -18,12 +18,12 @@ export interface StartOptions {
 }
 
 /**
- * One Ctrl-C causes two signals, from the terminal and from npm. Signals within this time count as one
- * Ctrl-C.
+ * Time within which signals count as one Ctrl-C, because one Ctrl-C causes two signals, from the terminal and
+ * from npm.
  */
 const sameKeyPressMs = 500
 
-/** `npm start`: runs everything until `stop` is aborted, and returns the exit code. */
+/** Runs `npm start`: runs everything until `stop` is aborted, and returns the exit code. */
 export async function runStart({ root, release, watch, startedAt, stop }: StartOptions): Promise<number> {
   const progress = createProgress()
   const stopped = new Promise<'stopped'>((resolve) => {

@@ -19,7 +19,7 @@ export async function applyMigrations(root: string, databaseUrl: string): Promis
   }
 }
 
-/** Whether the database has every migration of this checkout. */
+/** Returns whether the database has every migration of this checkout. */
 export async function isSchemaCurrent(root: string, databaseUrl: string): Promise<boolean> {
   const shipped = readdirSync(join(root, 'packages', 'db', 'prisma', 'migrations'), { withFileTypes: true })
   const client = new pg.Client({ connectionString: databaseUrl })
@@ -40,8 +40,8 @@ export async function isSchemaCurrent(root: string, databaseUrl: string): Promis
 }
 
 /**
- * The database URL of each service: with its own role on the embedded server, whose password is derived from
- * that of the server; DATABASE_URL for every service on an external server.
+ * Returns the database URL of each service. On the embedded server, each service has its own role, with a
+ * password that is derived from that of the server. On an external server, every service uses DATABASE_URL.
  */
 export async function prepareLogins({
   url,

@@ -20,7 +20,7 @@ export const serviceNames = [
 
 export type ServiceName = (typeof serviceNames)[number]
 
-/** The console serves files and holds no data. */
+/** The services that use the database. The console serves files and holds no data. */
 export type DatabaseServiceName = Exclude<ServiceName, 'console'>
 
 export interface RunningService {
@@ -45,7 +45,7 @@ const nodeOptions: Partial<Record<ServiceName, string[]>> = {
   'saga-reporter': ['--v8-pool-size=1', '--max-semi-space-size=32'],
 }
 
-/** The file of a service that Node runs. */
+/** Returns the file of a service that Node runs. */
 export const mainOf = ({ root }: Settings, name: ServiceName): string =>
   join(root, 'services', name, 'dist/bundle/main.js')
 
@@ -77,7 +77,7 @@ export async function startService(
   return { name, port, process: child }
 }
 
-/** What runs as a service, where, and in which environment. */
+/** Returns the command, the folder and the environment of a service. */
 export function serviceCommand(
   name: ServiceName,
   port: number,
@@ -116,7 +116,7 @@ function serviceEnvironment(
   }
   return {
     NODE_ENV: 'development',
-    // Each thread of Node would else keep memory of its own, which the images avoid in the same way.
+    // Otherwise each thread of Node would keep memory of its own. The images avoid that in the same way.
     MALLOC_ARENA_MAX: '2',
     // Node keeps the compiled code of a service there, which the next start loads.
     NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
@@ -129,15 +129,12 @@ function serviceEnvironment(
   }
 }
 
-/**
- * The commit that runs and when it was committed; empty for a folder that is neither a release nor a
- * checkout.
- */
+/** Returns the running commit and its time; empty for a folder that is neither a release nor a checkout. */
 function describeRevision({ root, release }: Settings): NodeJS.ProcessEnv {
   if (release)
     return { SWITCHYARD_REVISION: release.revision, SWITCHYARD_REVISION_TIME: release.committed_at }
   if (!existsSync(join(root, '.git'))) return {}
-  // Whoever the checkout belongs to.
+  // The checkout may belong to any user.
   const { status, stdout } = spawnSync(
     'git',
     ['-c', `safe.directory=${root}`, '-C', root, 'show', '--no-patch', '--format=%H %cI', 'HEAD'],
@@ -152,7 +149,7 @@ export function makeServiceFolders(dataDir: string): void {
     mkdirSync(join(dataDir, name), { recursive: true, mode: 0o700 })
 }
 
-/** Resolves when the service is ready. Rejects with the name of the log when it does not become ready. */
+/** Waits until the service is ready. Rejects with the name of the log when it does not become ready. */
 export async function waitUntilReady(service: RunningService, isStopping: () => boolean): Promise<void> {
   const deadline = performance.now() + readyTimeoutMs
   for (;;) {

@@ -19,7 +19,7 @@ function fileOf(name: string, content: string): string {
 const read = (env: NodeJS.ProcessEnv) => readSettings('/checkout', env, false)
 
 describe('the settings of npm start', () => {
-  it('take secrets from files, and hand neither secrets nor files on to every service', () => {
+  it('are read from secret files, and pass neither secrets nor files on to every service', () => {
     const settings = read({
       PATH: '/bin',
       DATABASE_URL_FILE: fileOf('database', 'postgresql://me:hunter2@db/x'),
@@ -37,7 +37,7 @@ describe('the settings of npm start', () => {
     expect(Object.keys(settings.inherited)).toEqual(['PATH'])
   })
 
-  it('say every problem at once, and no value', () => {
+  it('report every problem at once, without a value', () => {
     const wrong = {
       DATABASE_URL: 'mysql://me:hunter2@db/x',
       REDIS_URL_FILE: join(folder, 'hunter2'),

@@ -24,7 +24,7 @@ const port = (fallback: number) =>
     .transform(Number)
     .default(fallback)
 
-/** What `npm start` itself reads. Other variables reach the services as they are. */
+/** The variables that `npm start` itself reads. Services receive other variables unchanged. */
 export const settingsSchema = z.object({
   HOST: z.string().default('127.0.0.1').describe('Address of both ports'),
   PORT: port(8080).describe('HTTP port of the whole'),
@@ -61,10 +61,10 @@ export const settingsSchema = z.object({
     ),
 })
 
-/** What `release.json` of an installed release says. */
+/** The content of `release.json` of an installed release. */
 export interface ReleaseInfo {
   version: string
-  /** The commit that it was made from, and when that was committed. */
+  /** The commit of the release, and its time. */
   revision: string
   committed_at: string
 }
@@ -79,14 +79,14 @@ export interface Settings {
   port: number
   grpcPort: number
   externalUrl: string
-  /** The proxies that are believed about the addresses of their clients. */
+  /** Selects the proxies that are trusted about the addresses of their clients. */
   trustsProxy: TrustsProxy
   /** Set when an external server replaces the embedded PostgreSQL or Redis. */
   databaseUrl?: string
   redisUrl?: string
   rootToken?: string
   webhookSecretKeys?: string
-  /** What the services inherit: the environment without the secrets above. */
+  /** The environment that the services inherit, without the secrets above. */
   inherited: NodeJS.ProcessEnv
   dataDir: string
   /** Folder of the programs that are installed with apt. */

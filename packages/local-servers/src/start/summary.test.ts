@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 it.each(['plain', 'with a blank', "it's $HOME; (quoted)"])(
-  'the commands of the summary read the token in a data folder that is named %s',
+  'the commands of the summary read the token in a data folder named %s',
   (name) => {
     const dataDir = join(folder, name)
     mkdirSync(dataDir)

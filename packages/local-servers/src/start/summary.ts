@@ -2,10 +2,10 @@ import { join, relative } from 'node:path'
 import pc from 'picocolors'
 import type { Settings } from './settings.js'
 
-/** A path as a word of a command for the shell. */
+/** Quotes a path for a command of the shell. */
 const quoted = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
-/** The summary for the terminal: addresses, files, and three commands to try. */
+/** Returns the summary for the terminal: addresses, files, and three commands to try. */
 export function formatSummary(settings: Settings, readyAfterMs: number): string {
   const { externalUrl, grpcPort, dataDir, release } = settings
   const shown = (path: string) => {

@@ -76,7 +76,7 @@ export class Tree {
       host,
       port,
       trustsProxy,
-      // The console knows no tokens, so that it cannot tell who may read its metrics.
+      // The console does not know tokens, so it cannot decide who may read its metrics.
       routes: [
         ...metricsRoutes(serviceNames.filter((name) => name !== 'console')),
         ...readRoutes(join(root, 'ops/gateway/routes.json')),
@@ -125,8 +125,8 @@ export class Tree {
 }
 
 /**
- * Like Promise.all, but it waits for both promises even when one fails, so that `stop` knows everything that
- * has started.
+ * Waits for both promises even when one fails, unlike Promise.all, so that `stop` knows everything that has
+ * started.
  */
 async function allOf<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second])

@@ -9,9 +9,9 @@ import type { Settings } from './settings.js'
 const quietMs = 300
 
 /**
- * Makes again what a change of a source concerns, and restarts the services whose bundles are new.
+ * Rebuilds what a change of a source affects, and restarts the services whose bundles are new.
  *
- * @returns a function that ends the watching
+ * @returns a function that ends the watch
  */
 export function watchSources(
   settings: Settings,
@@ -55,7 +55,7 @@ export function watchSources(
   }
 }
 
-/** The sources of all packages and services, and of the pages of the console. */
+/** Returns the folders of the sources of all packages and services, and of the pages of the console. */
 function sourceFolders(root: string): string[] {
   const parents = ['packages', 'services']
   const folders = parents.flatMap((parent) =>
@@ -67,7 +67,7 @@ function sourceFolders(root: string): string[] {
   ].filter((folder) => existsSync(folder))
 }
 
-/** Whether everything that is stale could be made; else it says why not. */
+/** Returns whether everything stale could be rebuilt; otherwise reports the reason. */
 async function build(root: string, stop: AbortSignal, progress: Progress): Promise<boolean> {
   const { command, args } = dieWithParent({
     command: process.execPath,

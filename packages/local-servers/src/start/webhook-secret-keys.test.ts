@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-it('makes a key of 32 bytes once and keeps it for its owner only', () => {
+it('creates a key of 32 bytes once and keeps it readable for its owner only', () => {
   const made = webhookSecretKeys(folder, undefined)
   expect(Buffer.from(made, 'base64')).toHaveLength(32)
   expect(webhookSecretKeys(folder, undefined)).toBe(made)
@@ -19,12 +19,12 @@ it('makes a key of 32 bytes once and keeps it for its owner only', () => {
   expect(readFileSync(file, 'utf8').trim()).toBe(made)
 })
 
-it('takes the keys of the environment where there are some, and keeps none then', () => {
+it('uses the keys of the environment when there are some, and stores none then', () => {
   expect(webhookSecretKeys(folder, 'given')).toBe('given')
   expect(() => statSync(join(folder, 'webhook-secret-keys'))).toThrow('ENOENT')
 })
 
-it('refuses an empty file rather than losing the secrets that its key encrypted', () => {
+it('refuses an empty file, because the secrets that its key encrypted would be lost', () => {
   writeFileSync(join(folder, 'webhook-secret-keys'), '\n')
   expect(() => webhookSecretKeys(folder, undefined)).toThrow('webhook-secret-keys is empty')
 })

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { SolvableProblem } from '@switchyard/terminal'
 
 /**
- * The keys that encrypt the secrets of webhooks: those of the environment, else a key that the first start
- * creates and stores in the data folder, readable by its owner only. Without this key, the secrets in the
- * database cannot be decrypted.
+ * Returns the keys that encrypt the secrets of webhooks: those of the environment, otherwise a key that the
+ * first start creates and stores in the data folder, readable by its owner only. Without this key, the
+ * secrets in the database cannot be decrypted.
  */
 export function webhookSecretKeys(dataDir: string, configured: string | undefined): string {
   if (configured) return configured

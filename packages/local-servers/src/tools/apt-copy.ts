@@ -5,31 +5,31 @@ import { execa } from 'execa'
 import { findOnPath, isExecutable } from './find-on-path.js'
 
 export interface AptPackages {
-  /** Names the folder. */
+  /** Name of the folder. */
   name: string
-  /** Debian packages that hold it, in order of preference. */
+  /** Debian packages that contain it, in order of preference. */
   packages: string[]
 }
 
 /** A program; its launcher has the name of the folder. */
 export interface AptTool extends AptPackages {
   /**
-   * Where Debian puts the program, relative to the root folder; the system's own is taken where it is
-   * installed.
+   * Paths of the program in Debian's packages, relative to the root folder. A program that the system has
+   * installed is used instead.
    */
   binaries: string[]
-  /** Further variables of the launcher, each a list of folders below the root folder. */
+  /** Returns further variables of the launcher, each a list of folders below the root folder. */
   folders?: (root: string) => Record<string, string[]>
 }
 
-/** The launcher of a copy that was fetched before, or null. */
+/** Returns the launcher of a copy that was fetched before, or null. */
 export function findAptCopy(tool: { name: string }, toolsDir: string): string | null {
   const launcher = join(toolsDir, tool.name, tool.name)
   return isExecutable(launcher) ? launcher : null
 }
 
 /**
- * Fetches a program as {@link fetchAptFolder} does. The result is a launcher script that may be moved and
+ * Fetches a program as {@link fetchAptFolder} does. The result is a launcher script that can be moved and
  * called like the program itself.
  */
 export async function fetchAptCopy(tool: AptTool, toolsDir: string): Promise<string> {
@@ -38,11 +38,11 @@ export async function fetchAptCopy(tool: AptTool, toolsDir: string): Promise<str
 }
 
 /**
- * Unpacks packages with the apt of the system but into a folder of ours, `toolsDir/name`: no root, nothing
- * installed. apt checks signatures and finds out which libraries the system lacks. Rejects with apt's own
- * words.
+ * Unpacks packages into `toolsDir/name` with the apt of the system. It needs no root rights and installs
+ * nothing. apt checks signatures and finds the libraries that the system lacks. Rejects with the message of
+ * apt.
  *
- * @param complete checks or completes the folder before it gets its name; what it throws is thrown
+ * @param complete checks or completes the folder before it gets its name; its errors are thrown
  */
 export async function fetchAptFolder(
   wanted: AptPackages,
@@ -58,10 +58,10 @@ export async function fetchAptFolder(
 }
 
 /**
- * Makes the folder `toolsDir/name`. Two starts may make it at the same time: each works in a folder of its
- * own, and the first rename wins.
+ * Creates the folder `toolsDir/name`. Two starts may create it at the same time: each works in a folder of
+ * its own, and the first rename wins.
  *
- * @param fill gets the path of a folder to work in, and gives that of the finished folder inside
+ * @param fill receives the path of a work folder, and returns the path of the finished folder inside
  */
 export async function makeToolFolder(
   name: string,
@@ -147,7 +147,7 @@ ${further.join('')}LD_LIBRARY_PATH="${libraries.join(':')}\${LD_LIBRARY_PATH:+:$
   writeFileSync(join(root, tool.name), script, { mode: 0o755 })
 }
 
-/** `lib/x86_64-linux-gnu` and the like, below `root/folder`. */
+/** Returns folders like `lib/x86_64-linux-gnu` below `root/folder`. */
 export function multiarchFolders(root: string, folder: string): string[] {
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder))

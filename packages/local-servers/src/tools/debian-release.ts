@@ -3,27 +3,27 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { makeToolFolder } from './apt-copy.js'
 
-/** A program of another release of Debian than that of this machine. */
+/** A program from another release of Debian than that of this machine. */
 export interface ReleaseTool {
-  /** Names the folder, and the launcher in it. */
+  /** Name of the folder, and of the launcher in it. */
   name: string
   release: string
   /**
-   * The program with the libraries that it loads, those of the C language too: the system may have older
-   * ones.
+   * Packages of the program and of all its libraries, including those of the C language, because the system
+   * may have older ones.
    */
   packages: string[]
-  /** Where Debian puts the program, relative to the root folder. */
+  /** Path of the program in Debian's packages, relative to the root folder. */
   binary: string
-  /** Arguments with which it ends at once, when it runs here. */
+  /** Arguments with which the program ends at once if it runs on this machine. */
   check: string[]
 }
 
 /**
- * Unpacks packages of a release of Debian into `toolsDir/name`, by the apt of the system: no root, nothing
- * installed.
+ * Unpacks packages of a release of Debian into `toolsDir/name`, with the apt of the system. It needs no root
+ * rights and installs nothing.
  *
- * @returns a launcher script, which may be called like the program itself
+ * @returns a launcher script that can be called like the program itself
  */
 export async function fetchFromRelease(tool: ReleaseTool, toolsDir: string): Promise<string> {
   const target = await makeToolFolder(tool.name, toolsDir, async (work) => {
@@ -41,7 +41,10 @@ export async function fetchFromRelease(tool: ReleaseTool, toolsDir: string): Pro
   return join(target, tool.name)
 }
 
-/** Has apt read a release from where the system reads its own, and touch nothing of the system. */
+/**
+ * Returns options with which apt reads another release from the sources of the system, and changes nothing of
+ * the system.
+ */
 async function aptOptions(release: string, work: string): Promise<string[]> {
   const format = '$(REPO_URI) $(COMPONENT) $(ORIGIN)'
   const { stdout } = await execa('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'])
@@ -65,7 +68,7 @@ async function aptOptions(release: string, work: string): Promise<string[]> {
   ].flatMap((option) => ['-o', option])
 }
 
-/** A script that runs the program with the libraries beside it. */
+/** Writes a script that runs the program with the libraries beside it. */
 function writeLauncher({ name, binary }: ReleaseTool, root: string): string {
   const libraries = readdirSync(join(root, 'usr/lib')).find((folder) => folder.endsWith('-linux-gnu')) ?? ''
   const folder = join(root, 'usr/lib', libraries)

@@ -4,13 +4,13 @@ import { findOnPath } from './find-on-path.js'
 
 const kubectl: AptTool = { name: 'kubectl', packages: ['kubernetes-client'], binaries: ['usr/bin/kubectl'] }
 
-/** The first version of Kustomize that reads our files. */
+/** The first major version of Kustomize that reads our files. */
 const kustomizeMajorMin = 5
 
 /**
- * A kubectl with a Kustomize that reads our files: the system's, else a copy below `toolsDir`, which apt
- * fetches without root. Null, with the reason reported, when there is none: only tests of the Kubernetes
- * manifests need it.
+ * Finds a kubectl with a Kustomize that reads our files: the system's, otherwise a copy below `toolsDir`,
+ * which apt fetches without root. Null, with the reason reported, when there is none: only tests of the
+ * Kubernetes manifests need it.
  */
 export async function findKubectl(toolsDir: string, log: (line: string) => void): Promise<string | null> {
   try {
@@ -30,8 +30,8 @@ export async function findKubectl(toolsDir: string, log: (line: string) => void)
 const promtool: AptTool = { name: 'promtool', packages: ['prometheus'], binaries: ['usr/bin/promtool'] }
 
 /**
- * Prometheus' promtool: the system's, else a copy below `toolsDir`, which apt fetches without root. Null,
- * with the reason reported, when there is none: only tests of the alerts need it.
+ * Finds Prometheus' promtool: the system's, otherwise a copy below `toolsDir`, which apt fetches without
+ * root. Null, with the reason reported, when there is none: only tests of the alerts need it.
  */
 export async function findPromtool(toolsDir: string, log: (line: string) => void): Promise<string | null> {
   const present = findOnPath('promtool') ?? findAptCopy(promtool, toolsDir)

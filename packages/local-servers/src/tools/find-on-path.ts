@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-// Distributions put servers where the PATH of an ordinary user does not look.
+// Distributions put servers into folders that are not on the PATH of an ordinary user.
 const serverFolders = ['/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin']
 
-/** The first of `names` that is an executable file on PATH or in a folder for servers, or null. */
+/** Returns the first of `names` that is an executable file on PATH or in a folder for servers, or null. */
 export function findOnPath(...names: string[]): string | null {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...serverFolders].filter(
     (folder) => folder !== '',

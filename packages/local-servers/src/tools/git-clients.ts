@@ -4,18 +4,18 @@ import { execa } from 'execa'
 import { type AptPackages, type AptTool, fetchAptCopy, fetchAptFolder, findAptCopy } from './apt-copy.js'
 import { findOnPath } from './find-on-path.js'
 
-/** Clients of git that are not git itself, peers of git-api in its tests. */
+/** Other implementations of git, which tests use as clients of git-api. */
 const dulwich = { name: 'dulwich', packages: ['python3-dulwich'] }
 const jgit = { name: 'jgit', packages: ['jgit-cli'] }
 
-/** A command, to which arguments are added. */
+/** A command without its last arguments. */
 type Command = string[]
 type Log = (line: string) => void
 
 /**
- * A Python that has the library dulwich: with the system's packages, else with a copy below `toolsDir`, which
- * apt fetches without root. Null, with the reason reported, when there is none: only tests against a real
- * dulwich need it.
+ * Finds a Python with the library dulwich, among the system's packages, otherwise in a copy below `toolsDir`,
+ * which apt fetches without root. Null, with the reason reported, when there is none: only tests against a
+ * real dulwich need it.
  */
 export async function findDulwich(toolsDir: string, log: Log): Promise<Command | null> {
   const python = ['/usr/bin/python3', findOnPath('python3') ?? ''].find(existsSync)
@@ -29,7 +29,7 @@ export async function findDulwich(toolsDir: string, log: Log): Promise<Command |
   })
 }
 
-/** JGit's command line, found as {@link findDulwich} does. It needs a Java on PATH, which is not fetched. */
+/** Finds JGit's command line as {@link findDulwich} does. It needs a Java on PATH, which is not fetched. */
 export async function findJgit(toolsDir: string, log: Log): Promise<Command | null> {
   return findClient(jgit, toolsDir, log, async (root) => {
     const java = findOnPath('java')
@@ -48,7 +48,7 @@ export async function findJgit(toolsDir: string, log: Log): Promise<Command | nu
 
 const gitLfs: AptTool = { name: 'git-lfs', packages: ['git-lfs'], binaries: ['usr/bin/git-lfs'] }
 
-/** The program git-lfs, found as {@link findDulwich} does. git finds it when its folder is on PATH. */
+/** Finds the program git-lfs as {@link findDulwich} does. git finds it when its folder is on PATH. */
 export async function findGitLfs(toolsDir: string, log: Log): Promise<string | null> {
   const present = findOnPath('git-lfs') ?? findAptCopy(gitLfs, toolsDir)
   if (present) return present
@@ -57,8 +57,10 @@ export async function findGitLfs(toolsDir: string, log: Log): Promise<string | n
 }
 
 /**
+ * Finds a client.
+ *
  * @param commandIn makes the command from the packages below a folder, null: those of the system, and tries
- *   it out
+ * it out
  */
 async function findClient(
   wanted: AptPackages,
@@ -90,9 +92,9 @@ const compiler = { name: 'go', packages: ['golang-go'] }
 const library = { name: 'go-gitlab', packages: ['golang-github-xanzy-go-gitlab-dev'] }
 
 /**
- * The command that compiles and runs a file of Go which uses go-gitlab, from the packages of Debian in
- * folders below `toolsDir`, where apt fetches them without root. Null, with the reason reported, when they
- * cannot be had.
+ * Returns the command that compiles and runs a Go file that uses go-gitlab. Its packages are in folders below
+ * `toolsDir`, where apt fetches them without root. Null, with the reason reported, when they cannot be
+ * fetched.
  */
 export async function findGitlabGo(toolsDir: string, log: (line: string) => void): Promise<string[] | null> {
   try {
@@ -100,7 +102,7 @@ export async function findGitlabGo(toolsDir: string, log: (line: string) => void
       log("fetching Go and GitLab's client for it with apt for later starts")
     const root = join(await folderOf(compiler, toolsDir), 'usr/lib/go')
     const sources = join(await folderOf(library, toolsDir), 'usr/share/gocode')
-    // No modules, no other compiler and no C compiler: nothing is downloaded.
+    // No modules, no other compiler and no C compiler, so that nothing is downloaded.
     const settings = ['GO111MODULE=off', 'GOFLAGS=', 'GOTOOLCHAIN=local', 'CGO_ENABLED=0']
     const go = ['env', `GOROOT=${root}`, `GOPATH=${sources}`, ...settings, join(root, 'bin/go')]
     await execa(go[0] ?? '', [...go.slice(1), 'version'])

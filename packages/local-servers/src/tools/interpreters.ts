@@ -6,11 +6,11 @@ import { findOnPath } from './find-on-path.js'
 
 /** A library of Debian for an interpreter, which only tests against real clients and peers need. */
 export interface DebianLibrary {
-  /** Completes `fetching … with apt`. */
+  /** End of the line `fetching … with apt`. */
   title: string
-  /** Debian package that holds the library. */
+  /** Debian package of the library. */
   package: string
-  /** Completes `SKIPPED: …`. */
+  /** End of the line `SKIPPED: …`. */
   tests: string
   /** Name by which the interpreter loads the library. */
   module: string
@@ -18,7 +18,7 @@ export interface DebianLibrary {
 
 type Log = (line: string) => void
 
-/** A Python that has the library, found or fetched as {@link findRuby} does. */
+/** Finds a Python with the library as {@link findRuby} does. */
 const findPython = (library: DebianLibrary, toolsDir: string, log: Log) =>
   findInterpreter(library, toolsDir, log, {
     program: 'python3',
@@ -28,8 +28,8 @@ const findPython = (library: DebianLibrary, toolsDir: string, log: Log) =>
   })
 
 /**
- * A Ruby that has the library: the one on PATH, else the copy below `toolsDir`, else fetched there by apt
- * without root. Null, with the reason reported, when there is none.
+ * Finds a Ruby with the library: the one on PATH, otherwise the copy below `toolsDir`, otherwise one that apt
+ * fetches there without root. Null, with the reason reported, when there is none.
  */
 const findRuby = (library: DebianLibrary, toolsDir: string, log: Log) =>
   findInterpreter(library, toolsDir, log, {
@@ -40,9 +40,9 @@ const findRuby = (library: DebianLibrary, toolsDir: string, log: Log) =>
   })
 
 interface Interpreter extends Pick<AptTool, 'binaries' | 'folders'> {
-  /** Its name on PATH. */
+  /** Name of the interpreter on PATH. */
   program: string
-  /** Arguments with which it succeeds when it has the library. */
+  /** Arguments with which the interpreter succeeds if it has the library. */
   probe: string[]
 }
 
@@ -70,13 +70,13 @@ async function findInterpreter(
   }
 }
 
-/** The programs under which Debian's releases have Ruby, relative to the root folder. */
+/** Paths of Ruby in Debian's releases, relative to the root folder. */
 const rubyBinaries = ['usr/bin/ruby3.1', 'usr/bin/ruby3.3', 'usr/bin/ruby3.2', 'usr/bin/ruby3.4']
 
-/** Variables with which a Ruby finds the libraries and gems of Debian packages below a root folder. */
+/** Returns variables by which a Ruby finds the libraries and gems of Debian packages below a root folder. */
 const rubyFolders = (root: string) => ({ RUBYLIB: libraryFolders(root), GEM_PATH: gemFolders(root) })
 
-/** Where Debian puts Ruby's libraries: of all versions, and of this machine's kind. */
+/** Returns the folders of Ruby's libraries in Debian: those of all architectures, and those of this one. */
 function libraryFolders(root: string): string[] {
   const bases = ['usr/lib/ruby', ...multiarchFolders(root, 'usr/lib').map((folder) => `${folder}/ruby`)]
   return bases
@@ -88,7 +88,7 @@ function libraryFolders(root: string): string[] {
     .filter((folder) => existsSync(join(root, folder)))
 }
 
-/** Gems without native code, and those with it. */
+/** Returns the folders of gems, without and with native code. */
 const gemFolders = (root: string): string[] => [
   'usr/share/rubygems-integration/all',
   ...multiarchFolders(root, 'usr/lib').flatMap((folder) => versions(root, `${folder}/rubygems-integration`)),
@@ -101,7 +101,7 @@ const versions = (root: string, folder: string): string[] =>
         .map((name) => `${folder}/${name}`)
     : []
 
-/** A Ruby that has Sidekiq, a peer of the job-queue metrics in their tests; or null. */
+/** Finds a Ruby with Sidekiq, whose queues the job-queue metrics read in tests; or null. */
 export const findSidekiqRuby = (toolsDir: string, log: (line: string) => void) =>
   findRuby(
     {
@@ -114,32 +114,32 @@ export const findSidekiqRuby = (toolsDir: string, log: (line: string) => void) =
     log,
   )
 
-/** Clients of GitLab's API, callers of git-api in its tests. */
+/** Returns a client of GitLab's API that calls git-api in its tests. */
 const gitlab = (language: string) => ({
   title: `GitLab's client for ${language}`,
   tests: `tests with GitLab's client for ${language}`,
   module: 'gitlab',
 })
 
-/** A Python that has python-gitlab, or null. */
+/** Finds a Python with python-gitlab, or null. */
 export const findGitlabPython = (toolsDir: string, log: (line: string) => void) =>
   findPython({ ...gitlab('Python'), package: 'python3-gitlab' }, toolsDir, log)
 
-/** A Ruby that has the gem gitlab, or null. */
+/** Finds a Ruby with the gem gitlab, or null. */
 export const findGitlabRuby = (toolsDir: string, log: (line: string) => void) =>
   findRuby({ ...gitlab('Ruby'), package: 'ruby-gitlab' }, toolsDir, log)
 
-/** Other implementations of gRPC than grpc-js, clients of the saga reporter in its tests. */
+/** Returns another implementation of gRPC than grpc-js, a client of saga-reporter in its tests. */
 const grpc = (language: string) => ({
   title: `gRPC for ${language}`,
   tests: `tests with the gRPC client of ${language}`,
   module: 'grpc',
 })
 
-/** A Python that has gRPC, or null. */
+/** Finds a Python with gRPC, or null. */
 export const findGrpcPython = (toolsDir: string, log: (line: string) => void) =>
   findPython({ ...grpc('Python'), package: 'python3-grpcio' }, toolsDir, log)
 
-/** A Ruby that has gRPC, or null. */
+/** Finds a Ruby with gRPC, or null. */
 export const findGrpcRuby = (toolsDir: string, log: (line: string) => void) =>
   findRuby({ ...grpc('Ruby'), package: 'ruby-grpc' }, toolsDir, log)

@@ -13,8 +13,9 @@ const redis: AptTool = {
 }
 
 /**
- * A Redis (or Valkey) to start: from PATH, else the copy below `toolsDir`, else fetched there by apt without
- * root. Never an imitation: when there is none, the error names what to type.
+ * Returns a Redis (or Valkey) to start: from PATH, otherwise the copy below `toolsDir`, otherwise one that
+ * apt fetches there without root. It is never an imitation: when there is none, the error names the command
+ * to type.
  */
 export async function getRedisServer(
   toolsDir: string,
@@ -39,8 +40,8 @@ export async function getRedisServer(
 const nginx: AptTool = { name: 'nginx', packages: ['nginx'], binaries: ['usr/sbin/nginx'] }
 
 /**
- * An nginx to start, found or fetched as `getRedisServer` does. Without root it needs the options -p, -c and
- * -e.
+ * Returns an nginx to start, found or fetched as `getRedisServer` does. Without root it needs the options -p,
+ * -c and -e.
  */
 export async function getNginx(toolsDir: string): Promise<string> {
   const present = findOnPath('nginx') ?? findAptCopy(nginx, toolsDir)
@@ -53,7 +54,7 @@ export async function getNginx(toolsDir: string): Promise<string> {
   }
 }
 
-/** Debian 13 has 1.26. */
+/** The nginx of Debian 14, because Debian 13 has 1.26. */
 const recentNginx = {
   name: 'recent-nginx',
   release: 'forky',
@@ -63,9 +64,9 @@ const recentNginx = {
 }
 
 /**
- * An nginx that runs every file of the gateway as shipped, 1.28 or later as in docker-compose.yml: the one on
- * PATH, else that of Debian 14 in a folder below `toolsDir`, where apt fetches it on older Debian systems
- * too, without root. Null, with the reason reported, when there is none.
+ * Finds an nginx that runs every file of the gateway as shipped, 1.28 or later as in docker-compose.yml: the
+ * one on PATH, otherwise that of Debian 14 in a folder below `toolsDir`, where apt fetches it without root,
+ * even on older Debian systems. Null, with the reason reported, when there is none.
  */
 export async function findRecentNginx(toolsDir: string, log: (line: string) => void): Promise<string | null> {
   try {
@@ -93,8 +94,8 @@ async function isRecent(program: string): Promise<boolean> {
 const jemalloc = { name: 'jemalloc', packages: ['libjemalloc2'] }
 
 /**
- * The library that saga-reporter's image preloads: the system's, else the copy below `toolsDir`, else fetched
- * there as `getRedisServer` does.
+ * Returns the library that saga-reporter's image preloads: the system's, otherwise the copy below `toolsDir`,
+ * otherwise one that is fetched there as `getRedisServer` does.
  */
 export async function getJemalloc(toolsDir: string): Promise<string> {
   const present = libraryBelow('/') ?? libraryBelow(join(toolsDir, jemalloc.name))

@@ -2,8 +2,8 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 /**
- * The folder of the programs that are fetched (Node, Redis, nginx): one for all checkouts and data folders of
- * a user. `ops/setup/own-node.mjs` finds the same one before anything is installed.
+ * Returns the folder of the fetched programs (Node, Redis, nginx): one for all checkouts and data folders of
+ * a user. `ops/setup/own-node.mjs` finds the same folder before anything is installed.
  */
 export function toolsFolder(root: string, env: NodeJS.ProcessEnv = process.env): string {
   if (env.SWITCHYARD_TOOLS) return resolve(root, env.SWITCHYARD_TOOLS)

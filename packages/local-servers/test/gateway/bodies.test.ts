@@ -14,7 +14,7 @@ const gateway = startGatewayForEach()
 it.each([
   ['longer than', 'abcdef'],
   ['cut before', ''],
-])('serves on after an answer that is %s its Content-Length', async (_what, sent) => {
+])('continues to serve after an answer that is %s its Content-Length', async (_what, sent) => {
   gateway.answer = ({ socket }) => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${sent}`)
   for (let number = 0; number < 5; number += 1)
     await fetch(gateway.url('/x'))
@@ -24,7 +24,7 @@ it.each([
   expect((await fetch(gateway.url('/x'))).status).toBe(200)
 })
 
-it('streams both ways while a request goes on', async () => {
+it('streams both ways during a request', async () => {
   gateway.answer = (incoming, response) => incoming.pipe(response)
   const call = request(gateway.url('/'), { method: 'POST' })
   call.write('one')
@@ -36,7 +36,7 @@ it('streams both ways while a request goes on', async () => {
   await once(response.resume(), 'end')
 })
 
-it('passes 300 MB on whole, without holding them', async () => {
+it('passes on 300 MB completely, without holding them in memory', async () => {
   let received = 0
   gateway.answer = (incoming, response) => {
     incoming.on('data', (chunk: Buffer) => {
@@ -71,7 +71,7 @@ it('a client that goes away ends the request at the service', async () => {
   expect(await Promise.race([closed.then(() => 'closed'), delay(5000, 'open')])).toBe('closed')
 })
 
-it('a service that dies within its answer does not look complete', async () => {
+it('an answer does not look complete when its service dies', async () => {
   gateway.answer = (_incoming, response) => {
     response.writeHead(200, { 'Content-Length': 1000 })
     response.write('part', () => response.destroy())
@@ -80,7 +80,7 @@ it('a service that dies within its answer does not look complete', async () => {
   await expect(response.text()).rejects.toThrow()
 })
 
-it('a refusal before the body was sent reaches the client', async () => {
+it('a client receives a refusal before it has sent its body', async () => {
   gateway.answer = (_incoming, response) => response.writeHead(413, { Connection: 'close' }).end('too much')
   const text = await gateway.sendBytes(
     'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 500000\r\n\r\npart',
@@ -88,7 +88,7 @@ it('a refusal before the body was sent reaches the client', async () => {
   expect(text).toMatch(/^HTTP\/1.1 413 /)
 })
 
-it('a client that sends everything before it reads gets the answer that came earlier', async () => {
+it('a client that sends everything before it reads receives the earlier answer', async () => {
   gateway.answer = (_incoming, response) => response.writeHead(413).end('too much')
   const bytes = 32 * 1024 * 1024
   const socket = connect(gateway.port, '127.0.0.1')
@@ -101,9 +101,9 @@ it('a client that sends everything before it reads gets the answer that came ear
   socket.destroy()
 })
 
-describe('a service that refuses a body before it has read it', () => {
+describe('a service that refuses a body before it has read the body', () => {
   const bytes = 3 * 1024 * 1024
-  /** Each prints a line an answer: its status, or the name of what went wrong. */
+  /** Each program prints one line for an answer: its status, or the name of the error. */
   const urllib = `
 import sys, urllib.request, urllib.error
 for _ in range(40):
@@ -137,12 +137,12 @@ curl -sS -o - -w ' %{http_code}\\n' --data-binary @"$2" -H "$3" "$1" 2>&1; done`
   it.each([
     ['urllib', urllib],
     ['http.client', httpClient],
-  ])("has its answer seen by Python's %s, which closes its connections", async (_name, program) => {
+  ])("reaches Python's %s, which closes its connections", async (_name, program) => {
     expect(await answers('python3', '-c', program, gateway.url('/x'))).toEqual(Array(40).fill('413 too much'))
   })
 
   it.each(['Connection: close', 'Connection: keep-alive', 'Expect:', 'Expect: 100-continue'])(
-    'has its answer seen by curl with the header %s',
+    'reaches curl with the header %s',
     async (header) => {
       const folder = await mkdtemp(join(tmpdir(), 'switchyard-body-'))
       const seen = await answers('sh', '-c', curl, 'sh', gateway.url('/x'), join(folder, 'body'), header)
@@ -160,7 +160,7 @@ curl -sS -o - -w ' %{http_code}\\n' --data-binary @"$2" -H "$3" "$1" 2>&1; done`
   })
 })
 
-it('closes a connection once a client that wants that has sent its body', async () => {
+it('closes a connection after the body, if the client wants that', async () => {
   gateway.answer = (_incoming, response) => response.writeHead(413).end('too much')
   const socket = connect(gateway.port, '127.0.0.1')
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1000\r\n\r\n')
@@ -172,7 +172,7 @@ it('closes a connection once a client that wants that has sent its body', async 
   await closed
 })
 
-it('a client that leaves with its answer before it has sent everything leaves no request behind', async () => {
+it('a client that leaves with its answer before it has sent everything leaves no open request', async () => {
   const closed = new Promise((resolve) => {
     gateway.answer = (incoming, response) => {
       incoming.socket.once('close', resolve)

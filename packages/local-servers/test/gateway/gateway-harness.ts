@@ -16,15 +16,15 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void
 export const echo: Answer = (incoming, response) =>
   response.end(JSON.stringify({ url: incoming.url, headers: incoming.headers }))
 
-/** The JSON in an answer that was read as text. */
+/** Parses the JSON in an answer that was read as text. */
 export const bodyOf = (text: string) => JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
 
-/** Starts a gateway for each test of the file, before a service that runs and one that does not. */
+/** Starts a gateway for each test of the file, in front of a running service and of one that does not run. */
 export function startGatewayForEach() {
   let upstream: Server
   let running: RunningGateway
   const gateway = {
-    /** What the service that runs does with a request. */
+    /** The answer of the running service. */
     answer: echo,
     /** Addresses of trusted proxies. */
     trusted: [] as string[],
@@ -32,7 +32,7 @@ export function startGatewayForEach() {
       return running.port
     },
     url: (path: string) => `http://127.0.0.1:${running.port}${path}`,
-    /** Sends bytes as they are, which ask for the connection to be closed, and returns the whole answer. */
+    /** Sends bytes unchanged, which ask for the connection to be closed, and returns the whole answer. */
     async sendBytes(bytes: string): Promise<string> {
       const socket = connect(running.port, '127.0.0.1')
       socket.write(bytes)

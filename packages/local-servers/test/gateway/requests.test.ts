@@ -35,7 +35,7 @@ it.each([
     411,
   ],
   ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n', 417],
-])('refuses %s as JSON, and no service hears of it', async (_what, bytes, status) => {
+])('refuses %s with JSON, before any service receives it', async (_what, bytes, status) => {
   const arrived: (string | undefined)[] = []
   gateway.answer = (incoming, response) => {
     arrived.push(incoming.url)
@@ -52,18 +52,18 @@ it.each([
   ['http://other.example:81/a?b=//', '/a?b=//'],
   ['HTTP://other.example:81', '/'],
   ['http://other.example:81?x', '/?x'],
-])('takes the target %s, and its host for the host', async (target, url) => {
+])('accepts the target %s, and its host as the host', async (target, url) => {
   const text = await gateway.sendBytes(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
   expect(bodyOf(text)).toMatchObject({ url, headers: { 'x-forwarded-host': 'other.example:81' } })
 })
 
-it('ends a connection whose headers do not come, with 408', async () => {
+it('ends a connection with 408 when its headers do not arrive', async () => {
   const text = await gateway.sendBytes('GET / HTTP/1.1\r\nHost: x\r\n')
   expect(text).toMatch(/^HTTP\/1.1 408 /)
   expect(bodyOf(text)).toMatchObject({ message: '408 Request Timeout' })
 }, 60_000)
 
-it('believes trusted proxies about the address of their client, and nobody else', async () => {
+it('trusts only trusted proxies about the address of their client', async () => {
   const seen = async (forwarded: string) => {
     const response = await fetch(gateway.url('/'), { headers: { 'X-Forwarded-For': forwarded } })
     const { headers } = (await response.json()) as { headers: Record<string, string> }
@@ -74,7 +74,7 @@ it('believes trusted proxies about the address of their client, and nobody else'
   expect(await seen('6.6.6.6, 203.0.113.5, 192.0.2.7')).toEqual(['203.0.113.5', '203.0.113.5'])
 })
 
-it('overwrites what a client says about its origin, and keeps a sensible request id', async () => {
+it('overwrites the headers of a client about its origin, and keeps a sensible request id', async () => {
   const spoofed = { Forwarded: 'for=6.6.6.6', 'X-Forwarded-For': '6.6.6.6', 'X-Forwarded-Proto': 'https' }
   const response = await fetch(gateway.url('/'), { headers: { ...spoofed, 'X-Request-Id': 'abc-1' } })
   const { headers } = (await response.json()) as { headers: Record<string, string> }
@@ -105,7 +105,7 @@ it.each([
   },
 )
 
-it('ends headers about a connection in both directions, and those that Connection names', async () => {
+it('removes headers about a connection in both directions, including those that Connection names', async () => {
   gateway.answer = (incoming, response) => {
     response.writeHead(200, {
       Connection: 'close, X-Hop',
@@ -147,7 +147,7 @@ it('ends headers about a connection in both directions, and those that Connectio
   expect(kept.headers.get('connection')).toBe('keep-alive')
 })
 
-it('answers what is no HTTP with 400', async () => {
+it('answers bytes that are not HTTP with 400', async () => {
   const text = await gateway.sendBytes('nonsense\r\n\r\n')
   expect(text).toMatch(/^HTTP\/1.1 400 /)
   expect(bodyOf(text)).toMatchObject({ error: '400 Bad Request' })

@@ -16,9 +16,9 @@ export interface FoldedBatch {
   logged: LoggedEvent[]
   sagas: Change<Saga>[]
   activities: Change<Activity>[]
-  /** A saga of the batch, after the batch. */
+  /** Returns a saga of the batch, after the batch. */
   findSaga(tenant: string, id: string): Saga | undefined
-  /** One for each event, in their order. */
+  /** One result for each event, in their order. */
   results: RecordedSagaEvent[]
 }
 
@@ -39,7 +39,7 @@ class Fold {
   readonly #state: BatchState
   readonly #ledgers = new Map<string, SagaLedger>()
   readonly #strict: boolean
-  /** Callers' ids of events of this batch that were applied. */
+  /** Callers' ids of the events of this batch that were applied. */
   readonly #appliedIds = new Set<string>()
 
   constructor(state: BatchState, strict: boolean) {
@@ -117,7 +117,8 @@ class Fold {
 }
 
 /**
- * The sender may only report about its own service. A saga without a service name may belong to any service.
+ * Returns whether the event is about the saga of another service, while its sender may only report about its
+ * own. A saga without a service name may belong to any service.
  */
 function isOfAnotherService({ event, ownService }: NewSagaEvent, ledger: SagaLedger): boolean {
   if (ownService === null || ownService === undefined) return false

@@ -4,18 +4,15 @@ import { byKey, keyText, lockByKey, type TenantKey, tenantKeyArrays, uniqueKeys 
 import { activityTable, sagaTable } from '../tables.js'
 import type { NewSagaEvent } from './new-saga-event.js'
 
-/**
- * What the database knows about the sagas and activities of a batch. Maps and sets are keyed by
- * {@link keyText}.
- */
+/** The stored state of the sagas and activities of a batch. Maps and sets are keyed by {@link keyText}. */
 export interface BatchState {
   sagas: Map<string, Stored<Saga>>
   activities: Map<string, Stored<Activity>>
-  /** Of every activity of the sagas for which events need them, by the activities' ids. */
+  /** Facts of every activity of the sagas for which events need them, by the activities' ids. */
   facts: Map<string, Map<string, ActivityFacts>>
   /** Callers' ids of events that are in the log. */
   recordedIds: Set<string>
-  /** What retention removed. */
+  /** Sagas that retention has removed. */
   purgedSagas: Set<string>
   purgedActivities: Set<string>
 }
@@ -25,9 +22,9 @@ export interface Stored<Row> extends TenantKey {
 }
 
 /**
- * Reads what a batch depends on, and locks the rows until the transaction ends: first the activities, then
- * the sagas, each in the order of their keys. Every transaction that changes an activity of a saga holds the
- * lock of the saga, so the other activities of the saga do not change either.
+ * Reads the state on which a batch depends, and locks the rows until the transaction ends: first the
+ * activities, then the sagas, each in the order of their keys. Every transaction that changes an activity of
+ * a saga holds the lock of the saga, so the other activities of the saga do not change either.
  */
 export async function readBatch(client: PoolClient, events: readonly NewSagaEvent[]): Promise<BatchState> {
   const activityKeys = uniqueKeys(
@@ -145,8 +142,7 @@ const knownKeys = {
 type KnownKind = 'event' | 'saga' | 'activity'
 
 /**
- * Of the keys of events those that are in the log, and of the keys of sagas and activities those that
- * retention removed.
+ * Returns which keys of events are in the log, and which keys of sagas and activities retention has removed.
  */
 async function readKnown(
   client: PoolClient,

@@ -41,13 +41,13 @@ export interface CommittedBatch {
 export interface SagaEventStoreOptions {
   /** Refuse events that contradict the known state. */
   strict?: boolean
-  /** Called after each commit that added to the log; it must return at once and not throw. */
+  /** Called after each commit that added to the log. It must return at once and not throw. */
   onCommitted?: (batch: CommittedBatch) => void
 }
 
 /**
- * The writing side of sagas: reads the rows of a batch under locks, applies the events and writes what
- * changed.
+ * Creates the writer of sagas, which reads the rows of a batch under locks, applies the events and writes the
+ * changes.
  */
 export function createSagaEventStore(
   { pool }: Pooled,

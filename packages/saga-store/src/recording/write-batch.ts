@@ -55,7 +55,7 @@ async function insertNew<Item>(
     throw new WriteConflict('another transaction has inserted the same saga, activity or event')
 }
 
-/** Null when there is nothing to write. */
+/** Writes rows. Null when there is nothing to write. */
 const writeAll = async <Item, Row extends object = object>(
   client: PoolClient,
   write: Write<Item>,
@@ -70,7 +70,9 @@ function newErrors({ activities, findSaga }: FoldedBatch): ActivityErrors[] {
   })
 }
 
-/** Tags belong to the saga, so those of events that belong to no saga yet are left out. */
+/**
+ * Returns the new tags. Tags belong to the saga, so tags of events that belong to no saga yet are omitted.
+ */
 function newTags({ logged, findSaga }: FoldedBatch): SagaTag[] {
   return logged.flatMap(({ received: { tenant, tags, receivedAt }, sagaId }) => {
     if (!tags || sagaId === null) return []

@@ -6,7 +6,7 @@ import type { Webhook } from './hooks.js'
 export interface NewDelivery {
   webhookId: number
   event: string
-  /** Identifies the event. A webhook gets at most one delivery for each key. */
+  /** Key of the event. A webhook gets at most one delivery for each key. */
   dedupeKey: string
   payload: string
   /** Further headers besides those of every delivery. */
@@ -52,7 +52,7 @@ export async function enqueueDeliveries(
  * store them within it.
  *
  * @param make called only when there is such a webhook
- * @param accepts whether a webhook that subscribes to the event is told of this one. Unset: each is
+ * @param accepts returns whether a subscribed webhook receives this event. Unset: each does
  */
 export async function enqueueForProject(
   transaction: Transaction | Pooled['pool'],
@@ -75,18 +75,20 @@ export async function enqueueForProject(
   await enqueueDeliveries(transaction, deliveriesTo(subscribed, delivery))
 }
 
-/** A webhook that gets deliveries, and how their bodies are written. */
+/** A webhook that receives deliveries, with the form of their bodies. */
 export type Recipient = Pick<Webhook, 'id' | 'bodyTemplate' | 'messageFormat'>
 
 type SubscribedWebhook = Recipient & Pick<Webhook, 'branchFilter' | 'branchFilterStrategy'>
 
-/** One delivery for each webhook, with its body as the webhook has it. */
+/** Returns one delivery for each webhook, with its body in the form of the webhook. */
 export const deliveriesTo = (
   webhooks: readonly Recipient[],
   delivery: Omit<NewDelivery, 'webhookId'>,
 ): NewDelivery[] => webhooks.map((webhook) => ({ ...writtenFor(webhook, delivery), webhookId: webhook.id }))
 
-/** A delivery with its body as a webhook has it, and the type of the body when that is not JSON. */
+/**
+ * Returns a delivery with its body in the form of a webhook, and the type of the body when it is not JSON.
+ */
 export function writtenFor<Delivery extends Pick<NewDelivery, 'event' | 'payload' | 'requestHeaders'>>(
   webhook: Pick<Webhook, 'bodyTemplate' | 'messageFormat'>,
   delivery: Delivery,
@@ -96,7 +98,7 @@ export function writtenFor<Delivery extends Pick<NewDelivery, 'event' | 'payload
   return { ...delivery, payload, requestHeaders: { ...delivery.requestHeaders, ...type } }
 }
 
-/** What a list leaves out, because it may be large. */
+/** Fields that a list leaves out, because they may be large. */
 const unlisted = {
   payload: true,
   requestHeaders: true,
@@ -107,7 +109,7 @@ const unlisted = {
 /** A delivery without the request and the response. */
 export type ListedDelivery = Omit<WebhookDelivery, keyof typeof unlisted>
 
-/** One page of a webhook's deliveries, newest first, and the number of all of them. */
+/** Lists one page of a webhook's deliveries, newest first, with the number of all of them. */
 export async function listDeliveries(
   { prisma }: DatabaseOrTransaction,
   { webhookId, state }: { webhookId: number; state?: string },

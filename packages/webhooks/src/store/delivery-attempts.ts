@@ -24,9 +24,9 @@ export interface ClaimedDelivery {
   event: string
   payload: string
   requestHeaders: Record<string, string>
-  /** Number of attempts, the current one included. */
+  /** Number of attempts, including the current one. */
   attempts: number
-  /** When it was claimed. */
+  /** Time of the claim. */
   attemptedAt: Date
 }
 
@@ -56,8 +56,8 @@ export async function listHostsWithDueDeliveries({ pool }: Pooled): Promise<stri
   return rows.map(({ host }) => host)
 }
 
-// Not by `leaseRows`, which would sort all deliveries to a host: the first of each webhook is found by its
-// index.
+// `leaseRows` is not used, because it would sort all deliveries to a host. An index finds the first of each
+// webhook.
 const claim = {
   name: 'claim-webhook-delivery',
   text: `UPDATE webhook_deliveries d
@@ -126,7 +126,7 @@ export async function claimDelivery(
   }
 }
 
-// A redelivery that was asked for meanwhile, or a later attempt, is not this attempt, and stays as it is.
+// A redelivery that was requested meanwhile, or a later attempt, is not this attempt, and stays unchanged.
 const recordDelivery = `recorded AS (
   UPDATE webhook_deliveries SET state = $3, next_attempt_at = now() + $4 * interval '1 ms', duration_ms = $5,
     response_status = $6, response_headers = $7, response_body = $8, error = $9
@@ -143,7 +143,11 @@ const record = {
     RETURNING failing_since AS "failingSince", consecutive_failures AS "consecutiveFailures"`,
 }
 
-/** @returns null when the webhook was deleted */
+/**
+ * Records the result of an attempt.
+ *
+ * @returns null when the webhook was deleted
+ */
 export async function recordAttempt(
   { pool }: Pooled,
   { webhookId, id, attempts, attemptedAt }: ClaimedDelivery,
@@ -169,7 +173,7 @@ export async function recordAttempt(
   return rows[0] ?? null
 }
 
-/** Makes the pending deliveries of a webhook wait: its receiver has asked for a pause. */
+/** Postpones the pending deliveries of a webhook, because its receiver has asked for a pause. */
 export async function postponeDeliveries(
   { pool }: Pooled,
   webhookId: number,
@@ -191,7 +195,11 @@ export async function disableWebhook({ pool }: Pooled, id: number, reason: strin
   )
 }
 
-/** Deletes deliveries created before this time, at most `rowsMax`. @returns number of deleted deliveries */
+/**
+ * Deletes deliveries created before this time, at most `rowsMax`.
+ *
+ * @returns number of deleted deliveries
+ */
 export async function deleteDeliveriesBefore(
   { pool }: Pooled,
   before: Date,

@@ -36,8 +36,7 @@ export const toHeaderColumns = ({ names, values }: StoredHeaders) => ({
 })
 
 /**
- * The further headers of a webhook, which nobody else changes until the transaction ends; null without such a
- * webhook.
+ * Locks and reads the further headers of a webhook until the transaction ends; null without such a webhook.
  */
 export async function lockHeaders(
   transaction: DatabaseOrTransaction,
@@ -54,7 +53,8 @@ export async function lockHeaders(
 }
 
 /**
- * One page of the values of headers, ordered by the id of the webhook, that are encrypted with another key.
+ * Lists one page of the values of headers that are encrypted with another key, ordered by the id of the
+ * webhook.
  */
 export async function listHeadersToEncrypt(
   { pool }: Pooled,
@@ -68,7 +68,11 @@ export async function listHeadersToEncrypt(
   return rows.map(({ id, ...values }) => ({ id, values }))
 }
 
-/** @returns false when the headers have changed or the webhook was deleted */
+/**
+ * Replaces the values of headers.
+ *
+ * @returns false when the headers have changed or the webhook was deleted
+ */
 export async function replaceHeaderValues(
   { pool }: Pooled,
   id: number,
@@ -82,7 +86,7 @@ export async function replaceHeaderValues(
   return (rowCount ?? 0) > 0
 }
 
-/** Ids of the keys that encrypt values of headers. */
+/** Lists the ids of the keys that encrypt values of headers. */
 export async function listHeaderKeys({ pool }: Pooled): Promise<string[]> {
   const { rows } = await pool.query<{ keyId: string }>(
     'SELECT DISTINCT headers_key_id AS "keyId" FROM webhooks WHERE headers_key_id IS NOT NULL',

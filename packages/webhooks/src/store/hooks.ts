@@ -18,12 +18,12 @@ const omit = {
 export type Webhook = Omit<WebhookRow, keyof typeof omit>
 
 /**
- * The project, or the tenant of sagas, whose events a webhook gets. Without `tenant`: the sagas of every
+ * The project, or the tenant of sagas, whose events a webhook receives. Without `tenant`: the sagas of every
  * tenant.
  */
 export type WebhookOwner = { scope: 'saga'; tenant?: string } | { scope: 'project'; projectId: number }
 
-/** The optional fields of a webhook; those that are left out get their defaults. */
+/** The optional fields of a webhook. Missing fields get their defaults. */
 type OptionalFields = Partial<
   Pick<
     WebhookRow,
@@ -47,7 +47,7 @@ export interface NewWebhook extends OptionalFields {
   serviceName: string | null
   enabled: boolean
   createdBy: number | null
-  /** Further headers of the requests. Undefined: none, or as they were. */
+  /** Further headers of the requests. Undefined: none for a new webhook, unchanged for an existing one. */
   headers?: StoredHeaders | undefined
 }
 
@@ -63,7 +63,7 @@ export const createWebhook = (
     omit,
   })
 
-/** One page of an owner's webhooks, oldest first, and the number of all of them. */
+/** Lists one page of an owner's webhooks, oldest first, with the number of all of them. */
 export async function listWebhooks(
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -77,7 +77,11 @@ export async function listWebhooks(
   return { webhooks, total }
 }
 
-/** @throws DomainError not-found, also for a webhook of another owner */
+/**
+ * Returns a webhook.
+ *
+ * @throws DomainError not-found, also for a webhook of another owner
+ */
 export async function getWebhook(
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -90,7 +94,7 @@ export async function getWebhook(
 
 /**
  * Changes a webhook. Enabling it also resets its failures, so that old failures do not disable it again. A
- * secret that is replaced signs for another day.
+ * replaced secret signs for another day.
  *
  * @throws DomainError not-found
  */
@@ -118,7 +122,11 @@ export async function updateWebhook(
   return webhook
 }
 
-/** @throws DomainError not-found */
+/**
+ * Deletes a webhook.
+ *
+ * @throws DomainError not-found
+ */
 export async function deleteWebhook(
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,

@@ -42,7 +42,7 @@ export const toSecretColumns = (secret: EncryptedSecret | null) => ({
   ...(secret === null ? { previousSecret: null, previousSecretKeyId: null, previousSecretUntil: null } : {}),
 })
 
-/** The secret of a webhook; null when there is no such webhook. */
+/** Finds the secret of a webhook; null when there is no such webhook. */
 export async function findSecret(
   { prisma }: DatabaseOrTransaction,
   id: number,
@@ -61,7 +61,7 @@ export async function findSecret(
   )
 }
 
-/** Keeps the secret of a webhook, which is about to be replaced, for a day as the previous one. */
+/** Keeps the current secret of a webhook, which is about to be replaced, as its previous secret for a day. */
 export async function keepPreviousSecret(prisma: DatabaseOrTransaction['prisma'], id: number): Promise<void> {
   await prisma.$executeRaw`
     UPDATE webhooks SET previous_secret = encrypted_secret, previous_secret_key_id = secret_key_id,
@@ -69,7 +69,7 @@ export async function keepPreviousSecret(prisma: DatabaseOrTransaction['prisma']
     WHERE id = ${id} AND encrypted_secret IS NOT NULL AND secret IS NULL`
 }
 
-/** One page of the webhooks, ordered by id, whose secret is plain or encrypted with another key. */
+/** Lists one page of the webhooks whose secret is plain or encrypted with another key, ordered by id. */
 export async function listSecretsToEncrypt(
   { pool }: Pooled,
   { keyId, afterId, rowsMax }: { keyId: string; afterId: number; rowsMax: number },
@@ -82,7 +82,11 @@ export async function listSecretsToEncrypt(
   return rows.map((row) => ({ id: row.id, stored: toStoredSecret(row) }))
 }
 
-/** @returns false when the secret has changed or the webhook was deleted */
+/**
+ * Replaces a secret.
+ *
+ * @returns false when the secret has changed or the webhook was deleted
+ */
 export async function replaceSecret(
   { pool }: Pooled,
   id: number,
@@ -97,7 +101,7 @@ export async function replaceSecret(
   return (rowCount ?? 0) > 0
 }
 
-/** The number of webhooks with a secret by key; null: plain secrets. */
+/** Counts the webhooks with a secret by key; null: plain secrets. */
 export async function countSecretsByKey({
   pool,
 }: Pooled): Promise<{ keyId: string | null; webhooks: number }[]> {
@@ -108,7 +112,7 @@ export async function countSecretsByKey({
   return rows
 }
 
-/** Forgets previous secrets that sign no more. */
+/** Deletes previous secrets that no longer sign. */
 export async function forgetPreviousSecrets({ pool }: Pooled): Promise<void> {
   await pool.query(
     `UPDATE webhooks SET previous_secret = NULL, previous_secret_key_id = NULL, previous_secret_until = NULL

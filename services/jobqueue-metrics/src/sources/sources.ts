@@ -72,7 +72,7 @@ export interface WorkerProcess {
 }
 
 export interface JobTotals {
-  /** Attempts ever made, failed ones included. */
+  /** Number of all attempts, including failed ones. */
   processed: number
   failed: number
   /** Jobs scheduled for later. */

@@ -67,7 +67,11 @@ export const updateWebhook = (
     changeWebhook(transaction, owner, change, rulesOf(dependencies)),
   )
 
-/** Deletes a webhook and its deliveries. @throws DomainError not-found; precondition-failed */
+/**
+ * Deletes a webhook and its deliveries.
+ *
+ * @throws DomainError not-found; precondition-failed
+ */
 export const deleteWebhook = (
   database: Database,
   owner: WebhookOwner,
