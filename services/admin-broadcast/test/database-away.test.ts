@@ -7,7 +7,7 @@ const context = createServiceContext('admin-broadcast', 'silent')
 let baseUrl: string
 
 beforeAll(async () => {
-  // Nothing listens on port 1.
+  // No server listens on port 1.
   const url = 'postgresql://switchyard:hunter2@127.0.0.1:1/switchyard'
   const { port } = await createService(
     configSchema.parse({ DATABASE_URL: url, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' }),

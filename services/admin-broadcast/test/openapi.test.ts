@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-it('every operation answers as it is documented', async () => {
+it('every operation answers as documented', async () => {
   const message = { message: 'Back soon', starts_at: '2020-01-01T00:00:00Z', ends_at: '2999-01-01T00:00:00Z' }
   const created = await api.call('POST /broadcast_messages', { body: message })
   const path = { id: (created.body as { id: number }).id }
@@ -27,7 +27,7 @@ it('every operation answers as it is documented', async () => {
   expect(api.uncalled()).toEqual([])
 })
 
-it('refusals are as they are documented', async () => {
+it('refusals match the documentation', async () => {
   const statuses = async (calls: ReturnType<typeof api.call>[]) =>
     (await Promise.all(calls)).map(({ status }) => status)
   expect(

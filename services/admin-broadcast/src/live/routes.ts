@@ -19,14 +19,14 @@ import type { MessageBoard } from './message-board.js'
 import type { MessageStreams } from './message-streams.js'
 
 export interface LiveDependencies {
-  /** The active messages. */
+  /** The board of active messages. */
   board: MessageBoard
   clock: Clock
   streams: MessageStreams
   streamSlots: StreamSlots
 }
 
-/** The messages that are on, for everybody. */
+/** Endpoints for the active messages, open to everybody. */
 export const liveRoutes = (dependencies: LiveDependencies): Route[] => [
   route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies), {
     refusesUnknown: true,
@@ -46,8 +46,8 @@ const publicHeaders = {
 const keptMs = 1000
 
 /**
- * The answer is equal for everybody, so caches may keep it for a second, unless a message appears or
- * disappears within that second.
+ * Lists the active messages. The answer is the same for everybody, so caches may keep it for a second, unless
+ * a message appears or disappears within that second.
  */
 const listActiveMessages = ({ board, clock }: Pick<LiveDependencies, 'board' | 'clock'>) =>
   endpoint({
@@ -66,7 +66,7 @@ const listActiveMessages = ({ board, clock }: Pick<LiveDependencies, 'board' | '
     },
   })
 
-/** The active messages and their changes as server-sent events. */
+/** Streams the active messages and their changes as server-sent events. */
 const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'streams' | 'streamSlots'>) =>
   endpoint({
     summary: 'Messages that are on and what becomes of them, as server-sent events',
@@ -90,7 +90,7 @@ const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'stream
 /** Caches keep the script for five minutes and then revalidate it by its ETag. */
 const cacheControl = 'public, max-age=300, stale-while-revalidate=86400'
 
-/** The web component that shows messages on any site, as one script. */
+/** Serves the web component that shows messages on any site, as one script. */
 const getBannerScript = () => {
   let script: Promise<Buffer> | undefined
   return endpoint({
