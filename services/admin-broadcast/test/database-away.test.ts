@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => context.lifecycle.close())
 
-it('starts without its database, and says which part is missing', async () => {
+it('the service starts without its database, and says which part is missing', async () => {
   const response = await fetch(`${baseUrl}/-/readiness`)
   expect(response.status).toBe(503)
   const { checks } = (await response.json()) as { checks: Record<string, string> }

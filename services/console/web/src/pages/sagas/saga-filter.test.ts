@@ -62,7 +62,7 @@ describe('the filter of the API', () => {
   })
 })
 
-it('falls back to the default for an unknown order', () => {
+it('an unknown order falls back to the default', () => {
   expect(sortQuery({ sort: 'stalest' })).toEqual({ order_by: 'updated_at', sort: 'asc' })
   expect(sortQuery({ sort: 'best' })).toEqual({})
 })
