@@ -1,6 +1,6 @@
-// `pnpm trial NAME [ARGUMENT…]` runs a trial, `pnpm trial` lists them. A trial is a folder of this one, a
-// benchmark a folder of `bench`: what is to run is its `run.ts` or `run.mjs`, or else its tests, which are a
-// project of vitest.config.ts. The README beside the folders says what each one is for.
+// `pnpm trial NAME [ARGUMENT…]` runs a trial, `pnpm trial` lists them. A trial is a folder beside this file,
+// a benchmark a folder in `bench`. It runs its `run.ts` or `run.mjs`, or otherwise its tests, which are a
+// project of vitest.config.ts. The README beside the folders describes each one.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap, root, run } from '../ops/setup/bootstrap.mjs'
@@ -10,7 +10,7 @@ import { partsThatRun } from '../ops/setup/setup-parts.mjs'
 const here = import.meta.dirname
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 
-/** The command of a trial; undefined when the folder is none. */
+/** Returns the command of a trial; undefined when the folder is not a trial. */
 function commandOf(folder) {
   const file = (name) => join(here, folder, name)
   if (existsSync(file('run.mjs'))) return [process.execPath, file('run.mjs')]
@@ -25,7 +25,7 @@ const namesIn = (folder) =>
     .filter((entry) => entry.isDirectory() && commandOf(join(folder, entry.name)))
     .map(({ name }) => name)
 
-/** What the table of the README says about each trial, without where more is written. */
+/** Returns the descriptions of the trials in the README's table, without their links. */
 function meaningsIn(folder) {
   const rows = readFileSync(join(here, folder, 'README.md'), 'utf8').matchAll(
     /^\| `([\w-]+)` *\| ([^|]+) \|/gm,
@@ -45,7 +45,7 @@ const command = name === '' || folder === 'bench/' ? undefined : commandOf(folde
 
 if (command) {
   await run(async (stop) => {
-    // Services run as they are built.
+    // Services run as built.
     await bootstrap(stop, { names: partsThatRun(root), withTools: true })
     return await runGroup([...command, ...args], stop, { cwd: root })
   })

@@ -6,19 +6,19 @@ import { type Fault, faults, type Scene } from './faults.js'
 import { startInstallation } from './installation/installation.js'
 import { startLoad } from './load/load.js'
 
-/** After a fault, every service is ready and every kind of write is acknowledged again within this time. */
+/** Time limit after a fault until every service is ready and every kind of write is acknowledged again. */
 const recoveredWithinMs = 90_000
 
 export interface ChaosOptions {
   seed: number
-  /** Unset: every fault that is not long once, one after the other. */
+  /** Unset: every short fault once, one after the other. */
   minutes?: number
   log(line: string): void
 }
 
 export interface Survived {
   fault: string
-  /** Writes without success while it lasted. */
+  /** Number of failed writes during the fault. */
   failed: number
   recoverySeconds: number
 }
@@ -33,8 +33,8 @@ export interface Outcome {
 }
 
 /**
- * Starts an installation with load on it, lets faults happen, and compares what is there with what was
- * acknowledged.
+ * Starts an installation with load, injects faults, and compares the stored data with the acknowledged
+ * writes.
  */
 export async function runChaos({ seed, minutes, log }: ChaosOptions): Promise<Outcome> {
   const chance = chanceOf(seed)
@@ -78,7 +78,7 @@ function sortOut({ installation }: Scene) {
   }
 }
 
-/** Faults that come at once, round after round: in a short run each one alone. */
+/** Yields the faults of each round: in a short run each fault alone. */
 function* plan(possible: Fault[], chance: () => number, minutes?: number): Generator<Fault[]> {
   if (minutes === undefined)
     yield* shuffle(
@@ -97,7 +97,7 @@ const fits = (fault: Fault, other: Fault) =>
   (fault.hits !== 'clock' || other.writesContinue === true) &&
   (other.hits !== 'clock' || fault.writesContinue === true)
 
-/** All faults again and again, four of ten with another one that hits something else. */
+/** Yields all faults repeatedly, four of ten with another one that affects a different part. */
 function* longPlan(possible: Fault[], chance: () => number, endMs: number): Generator<Fault[]> {
   for (;;) {
     for (const fault of shuffle(possible, chance)) {

@@ -6,13 +6,16 @@ import { findWrongCommands } from './load/commands.js'
 import { blobId, git } from './load/project-writers.js'
 import { findLostEvents, verifyDerivedRows } from './saga-checks.js'
 
-/** A delivery whose worker was killed, or that failed, is sent again half a minute later. */
+/**
+ * Time limit for deliveries: when a worker was killed or a delivery failed, it is sent again half a minute
+ * later.
+ */
 const settledWithinMs = 120_000
 
 /**
- * Ends the load and compares what is stored with what was acknowledged.
+ * Ends the load and compares the stored data with the acknowledged writes.
  *
- * @returns what is wrong, a line each
+ * @returns the problems, one per line
  */
 export async function findProblems(scene: Scene): Promise<string[]> {
   const { installation, load } = scene
@@ -33,7 +36,7 @@ export async function findProblems(scene: Scene): Promise<string[]> {
   return problems
 }
 
-/** Asks until nothing is wrong, or the time is over. */
+/** Checks until there is no problem, or the time is over. */
 async function withinBound(ask: () => Promise<string[]> | string[]): Promise<string[]> {
   try {
     await waitFor(async () => (await ask()).length === 0, {
@@ -69,7 +72,7 @@ async function findRepositoryProblems({ installation, load }: Scene): Promise<st
   ]
 }
 
-/** Acknowledged changes for which no webhook came. */
+/** Returns acknowledged changes for which no webhook arrived. */
 function untold({ load }: Scene): string[] {
   const { told } = load.receiver
   const subjects = load.writers.flatMap(({ kind, ledger }) => {
@@ -89,7 +92,7 @@ interface QueueMetrics {
   queues: Record<string, { backlog: number }>
 }
 
-/** Jobs that wait though workers have time. */
+/** Returns jobs that wait although workers are idle. */
 async function stuckJobs({ load }: Scene): Promise<string[]> {
   const api = load.api('jobqueue-metrics')
   const { queues } = await api.json<QueueMetrics>('sidekiq/queue_metrics')

@@ -9,21 +9,21 @@ import type { Load } from './load/load.js'
 export interface Scene {
   installation: Installation
   load: Load
-  /** A number from 0 to 1, another one each time, that follows from the seed. */
+  /** Returns a number from 0 to 1, another one each time, derived from the seed. */
   chance: () => number
 }
 
 export interface Fault {
   name: string
-  /** The part that it hits: two simultaneous faults hit different parts. */
+  /** The affected part: two simultaneous faults affect different parts. */
   hits: string
-  /** Every kind of write continues while it lasts. */
+  /** Whether every kind of write continues during the fault. */
   writesContinue?: boolean
-  /** Takes longer than the short run has. */
+  /** Whether it takes too long for the short run. */
   long?: boolean
-  /** @returns what this process lacks to try it */
+  /** @returns what this process lacks to inject it */
   lacks?(installation: Installation): string | null
-  /** @returns what ends it */
+  /** @returns a function that ends the fault */
   begin(scene: Scene): Promise<End> | End
 }
 
@@ -63,7 +63,7 @@ const paused = (what: string, hits: string, pick: Pick): Fault => ({
   },
 })
 
-/** Services finish what they have begun, and then end. */
+/** Returns a fault in which services finish their work, and then end. */
 const stopped = (what: string, hits: string, pick: Pick): Fault => ({
   name: `SIGTERM to ${what}`,
   hits,
@@ -168,12 +168,12 @@ const mendAll = (links: Link[]) => {
   for (const link of links) link.mend()
 }
 
-/** The network between services and a server drops connections, or swallows packets and never says so. */
+/** Faults in which the network between services and a server drops connections, or silently loses packets. */
 const ofLinks: Fault[] = (['database', 'redis'] as const).flatMap((to) =>
   (['cut', 'swallow'] as const).map((how) => ({
     name: `network to ${to === 'database' ? 'PostgreSQL' : 'Redis'} ${how === 'cut' ? 'cut' : 'swallows packets'}`,
     hits: to,
-    // Lost packets are noticed only by a timeout.
+    // Only a timeout detects lost packets.
     long: how === 'swallow',
     writesContinue: to === 'redis',
     begin({ installation }: Scene) {
@@ -271,7 +271,7 @@ const orchestratorsKilled: Fault = {
   },
 }
 
-/** Every fault; those with `long` take part in long runs only. */
+/** All faults; those with `long` occur only in long runs. */
 export const faults: Fault[] = [
   ...ofMachines,
   ...ofServices,

@@ -5,7 +5,9 @@ import type { Reported } from './load/traffic.js'
 
 const rebuild = resolve(import.meta.dirname, '../../services/saga-reporter/dist/bundle/rebuild.js')
 
-/** @returns the events that are lost, twice or refused, and the sagas that are not what their events say */
+/**
+ * @returns the events that are lost, duplicate or refused, and the sagas whose state contradicts their events
+ */
 export async function findLostEvents({ results, finals }: Reported, databaseUrl: string): Promise<string[]> {
   const logged = await readMap<number>(
     databaseUrl,
@@ -34,7 +36,7 @@ async function readMap<Value>(databaseUrl: string, sql: string): Promise<Map<str
   return new Map(rows.map(({ key, value }) => [key as string, value as Value]))
 }
 
-/** @returns what `pnpm saga:rebuild --verify` prints when the rows do not follow from the log */
+/** @returns the output of `pnpm saga:rebuild --verify` when the rows do not follow from the log */
 export async function verifyDerivedRows(databaseUrl: string): Promise<string[]> {
   const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl }
   const output = await new Promise<string>((settle) => {

@@ -10,6 +10,6 @@ const results = tryDrivers(drivers)
 afterAll(() => {
   const tasks = drivers.reduce((sum, driver) => sum + driver.tasks.length, 0)
   const page = resolve(import.meta.dirname, '../../docs/compatibility.md')
-  // A run of a few of them, by `-t`, says nothing of the others.
+  // A partial run, by `-t`, does not replace the page.
   if (results.length === tasks) writeFileSync(page, renderPage(results))
 })

@@ -1,58 +1,58 @@
 import type { npmTools } from './tools.js'
 import type { LabProject, Work } from './work.js'
 
-/** What one tool is tried with. */
+/** One tool with its tasks. */
 export interface Driver {
-  /** As the page names it. */
+  /** Name of the tool on the page. */
   tool: string
-  /** Its package, of the table in tools.ts. */
+  /** Its npm package, a key of the table in tools.ts. */
   npm?: keyof typeof npmTools
-  /** Debian's packages that it needs. The first one has its version. */
+  /** Debian's packages that it needs. The first one determines the version. */
   debian?: string[]
-  /** Where neither has the version. */
+  /** Returns the version when neither package has it. */
   version?: () => Promise<string>
   tasks: Task[]
 }
 
-/** Something that users of a tool do with it. */
+/** A use of a tool. */
 export interface Task {
   title: string
-  /** What it takes to work, in Markdown: the page says `with a setting`. */
+  /** The setting that the task requires, in Markdown: the page says `with a setting`. */
   setting?: string
-  /** Why it does not work, in Markdown: the task rejects, and the page says `no`. */
+  /** The reason of the expected failure, in Markdown: the task rejects, and the page says `no`. */
   fails?: string
-  /** Resolves when the tool did what its users expect of it. */
+  /** Resolves when the tool has done what its users expect. */
   run: (work: Work) => Promise<unknown>
 }
 
-/** How a task went. */
+/** The result of a task. */
 export interface Result {
   driver: Driver
   version: string
   task: Task
-  /** Why it was not run. */
+  /** The reason why it was not run. */
   notRun?: string
-  /** Its last words, where it failed. */
+  /** Its last output when it failed. */
   error?: string
-  /** The calls that were answered 4xx or 5xx, each once, in their order. */
+  /** The calls that were answered with 4xx or 5xx, each once, in order. */
   refused: string[]
 }
 
-/** Whether a task went as its driver says. */
+/** Returns whether a task has the result that its driver declares. */
 export const isExpected = ({ task, error }: Result): boolean => (error === undefined) !== Boolean(task.fails)
 
-/** A task that needs more of its project. */
+/** A task whose project needs preparation. */
 interface Prepared {
   title: string
   prepare: (work: Work, project: LabProject) => Promise<unknown>
 }
 
 /**
- * Tasks of a library: a program of its language in `programs/` does each of them, with the name of the task
- * as its argument and with URL, TOKEN, ADMIN_TOKEN, USERNAME, PROJECT and PROJECT_PATH in its environment.
- * The project has one commit.
+ * Returns tasks of a library: a program of its language in `programs/` runs each of them, with the name of
+ * the task as its argument and with URL, TOKEN, ADMIN_TOKEN, USERNAME, PROJECT and PROJECT_PATH in its
+ * environment. The project has one commit.
  *
- * @param titles by the names of the tasks
+ * @param titles titles by the names of the tasks
  */
 export function programTasks(
   command: string[],
@@ -72,7 +72,7 @@ export function programTasks(
   }))
 }
 
-/** The project has the submodule `lib` at its own commit. */
+/** A task whose project has the submodule `lib` at its own commit. */
 export const submoduleTask: Prepared = {
   title: 'moves a submodule to another commit',
   prepare: async (work, project) => {

@@ -44,10 +44,10 @@ import { salsaDriver } from './drivers/salsa.js'
 import { semanticRelease } from './drivers/semantic-release.js'
 import { webhookReceivers } from './drivers/webhook-receivers.js'
 
-/** Those that need no package of Debian and take a few seconds together: a part of `npm test`. */
+/** Drivers that need no Debian package and take a few seconds together: a part of `npm test`. */
 export const quickDrivers: Driver[] = [gitbeaker, giget, isomorphicGit, npm]
 
-/** All, in the order of the page. */
+/** All drivers, in the order of the page. */
 export const drivers: Driver[] = [
   ...quickDrivers,
   pythonGitlab,

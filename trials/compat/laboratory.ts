@@ -3,19 +3,19 @@ import { growthWhile } from '../support/memory.js'
 import { startTree } from '../support/tree.js'
 import { type Call, startRecorder } from './recorder.js'
 
-/** A fresh installation with a user, behind a forwarder that notes what tools call. */
+/** A new installation with a user, behind a recorder of the tools' requests. */
 export interface Laboratory {
-  /** Of the forwarder; the installation takes it for its own address. */
+  /** Address of the recorder, which the installation uses as its own. */
   url: string
   username: string
   token: string
   adminToken: string
   calls: Call[]
-  /** A name that no project has. */
+  /** Returns a name that no project has. */
   nextName(): string
-  /** Asks the installation itself; rejects unless it succeeds. */
+  /** Sends a request to the installation itself; rejects unless it succeeds. */
   api(token: string, method: string, path: string, body?: object): Promise<unknown>
-  /** Runs something. @returns how much the memory of git-api grew at most meanwhile, in bytes */
+  /** Runs some work. @returns the largest growth of git-api's memory meanwhile, in bytes */
   growthOfGitApi(run: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface Laboratory {
 export async function openLaboratory(): Promise<Laboratory> {
   const port = await getFreePort()
   const url = `http://localhost:${port}`
-  // Receivers of webhooks are on the loopback, and tools make requests faster than people.
+  // Receivers of webhooks are on loopback, and tools send requests faster than people.
   const env = { EXTERNAL_URL: url, WEBHOOK_ALLOWED_HOSTS: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '0' }
   const tree = await startTree({ env })
   const recorder = await startRecorder(port, tree.httpPort)

@@ -7,17 +7,17 @@ import type { Work } from './work.js'
 
 const chunkBytes = 1_000_000
 const chunks = 200
-/** Much less than the file: what is in memory does not depend on its size. */
+/** Much less than the size of the file, because memory must not depend on it. */
 const memoryBytesMax = 100_000_000
 
 /** The file of a {@link largeFileTask}, in the folder above its clones. */
 export interface LargeFile {
   path: string
-  /** Rejects unless its bytes are at this address, for the user. */
+  /** Rejects unless the user finds its bytes at this address. */
   expectAt(url: string | undefined): Promise<void>
 }
 
-/** A task with a file of 200 MB, which fails as well where it takes much memory of the service. */
+/** Returns a task with a file of 200 MB, which also fails when it takes much memory of the service. */
 export const largeFileTask = (
   title: string,
   run: (work: Work, file: LargeFile) => Promise<unknown>,

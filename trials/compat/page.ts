@@ -1,22 +1,22 @@
 import { markdownTable } from '../support/markdown-table.js'
 import type { Result } from './driver.js'
 
-/** git sends no credentials before it was asked for them. */
+/** Returns whether a call is a challenge: git sends no credentials before it is asked for them. */
 const isChallenge = (call: string) => call.endsWith('/info/refs 401')
 
-/** The refused calls, without those. */
+/** Returns the refused calls without challenges. */
 const refusedOf = ({ refused }: Result) => refused.filter((call) => !isChallenge(call))
 
 const outcomes = ['works', 'with a setting', 'no', 'not run'] as const
 
-/** How a task went, in the words of the page. */
+/** Returns the result of a task in the words of the page. */
 function outcomeOf({ notRun, error, task }: Result): (typeof outcomes)[number] {
   if (notRun !== undefined) return 'not run'
   if (error !== undefined) return 'no'
   return task.setting ? 'with a setting' : 'works'
 }
 
-/** Why a result is not simply `works`; empty where it is. */
+/** Returns why a result is not simply `works`; empty for `works`. */
 function reasonOf(result: Result): string {
   const { notRun, error, task } = result
   if (notRun !== undefined) return notRun
@@ -28,7 +28,7 @@ function reasonOf(result: Result): string {
 
 const nameOf = ({ driver, version }: Result) => (version === '' ? driver.tool : `${driver.tool} ${version}`)
 
-/** A link to the section of a tool, as GitHub and GitLab name it. */
+/** Returns a link to the section of a tool, in the form of GitHub and GitLab. */
 function linkTo(name: string): string {
   const anchor = name
     .toLowerCase()
@@ -37,7 +37,7 @@ function linkTo(name: string): string {
   return `[${name}](#${anchor})`
 }
 
-/** How many tasks of a tool went how. */
+/** Returns the numbers of a tool's tasks by result. */
 const overviewRow = (name: string, results: Result[]) => [
   linkTo(name),
   ...outcomes.map((outcome) => String(results.filter((each) => outcomeOf(each) === outcome).length || '')),
@@ -66,7 +66,7 @@ forwarder that notes every call. This page is what \`pnpm test:compat\` has writ
 means that git-api and the processes that it starts take less than 100 MB more while the task runs.
 `
 
-/** The page of a whole run. */
+/** Returns the page of a complete run. */
 export function renderPage(results: Result[]): string {
   const names = [...new Set(results.map(nameOf))]
   const tools = names.map((name) => [name, results.filter((each) => nameOf(each) === name)] as const)

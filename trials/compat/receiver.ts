@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers'
 import { waitFor } from '@switchyard/testing'
 import type { LabProject, Work } from './work.js'
 
-/** What a webhook of a project was sent. */
+/** A delivery of a project's webhook. */
 export interface Delivery {
   headers: IncomingHttpHeaders
   // biome-ignore lint/suspicious/noExplicitAny: each receiver looks at fields of its own
@@ -15,8 +15,8 @@ export interface Delivery {
 export const hookToken = 'token-of-the-hook'
 
 /**
- * A server with a webhook of a project: what it is sent while `work` runs, and until something of this kind
- * has come.
+ * Starts a server with a webhook of a project, and returns its deliveries during `work`, and until one of
+ * this kind has arrived.
  */
 export async function receive(
   work: Work,

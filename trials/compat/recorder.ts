@@ -2,27 +2,28 @@ import { Agent, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createProxyServer } from 'http-proxy-3'
 
-/** One request of a tool, and what it was answered. */
+/** One request of a tool, with its answer. */
 export interface Call {
   method: string
-  /** With the query, as the tool wrote it. */
+  /** The address with the query, as the tool sent it. */
   url: string
   status: number
 }
 
 export interface Recorder {
-  /** What came so far, in the order of the answers. */
+  /** The calls so far, in the order of the answers. */
   calls: Call[]
   stop(): Promise<void>
 }
 
-/** Forwards every request from one port of the loopback to another as it is, and notes it with its answer. */
+/** Forwards every request from one loopback port to another unchanged, and records it with its answer. */
 export async function startRecorder(port: number, targetPort: number): Promise<Recorder> {
   const calls: Call[] = []
   const agent = new Agent({ keepAlive: true })
   const proxy = createProxyServer({ agent, toProxy: true })
   proxy.on('error', (_error, _request, response) => response.destroy())
-  // It closes no connection that the installation would keep: a tool that is sending on it would fail.
+  // It closes no connection that the installation would keep, because a tool that is sending on it would
+  // fail.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 600_000 }, (request, response) => {
     const { method = '', url = '' } = request
     response.once('close', () => calls.push({ method, url, status: response.statusCode }))
@@ -40,7 +41,7 @@ export async function startRecorder(port: number, targetPort: number): Promise<R
   }
 }
 
-/** A call without what differs from run to run: `GET /projects/:id/labels`. */
+/** Returns a call without the parts that differ between runs: `GET /projects/:id/labels`. */
 export function describeCall({ method, url, status }: Call, projects: string[]): string {
   const [path = ''] = url.split('?')
   let text = path.replace(/^\/api\/v4/, '')

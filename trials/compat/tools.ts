@@ -4,7 +4,7 @@ import { execa } from 'execa'
 import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
 import type { Driver } from './driver.js'
 
-/** The packages of npm that are tried, each with what is installed beside it. */
+/** The tested npm packages, each with the packages that are installed beside it. */
 export const npmTools = {
   '@backstage/plugin-catalog-backend-module-gitlab': { version: '0.8.8', beside: [] },
   '@gitbeaker/rest': { version: '43.8.0', beside: [] },
@@ -21,14 +21,14 @@ export const npmTools = {
   'semantic-release': { version: '25.0.9', beside: ['@semantic-release/gitlab@13.3.3'] },
 } as const
 
-/** A tool that is there. */
+/** An installed tool. */
 export interface Installed {
   version: string
-  /** Of npm's packages: it has `node_modules`. */
+  /** Folder of the npm packages, with `node_modules`. */
   folder: string
 }
 
-/** Rejects with the reason why a tool cannot be had on this machine. */
+/** Installs a tool. Rejects with the reason why it is not available on this machine. */
 export async function install({ tool, npm, debian = [], version }: Driver): Promise<Installed> {
   await installFromDebian(debian)
   if (npm) {
@@ -41,7 +41,7 @@ export async function install({ tool, npm, debian = [], version }: Driver): Prom
   return { version: own, folder: '' }
 }
 
-/** Keeps the folder for later runs, as those of other programs that are fetched. */
+/** Installs into a folder that is kept for later runs, as for other downloaded programs. */
 async function installFromNpm(name: keyof typeof npmTools): Promise<string> {
   const { version, beside } = npmTools[name]
   const parent = join(toolsFolder(resolve(import.meta.dirname, '../..')), 'compat')
@@ -54,14 +54,14 @@ async function installFromNpm(name: keyof typeof npmTools): Promise<string> {
   try {
     renameSync(partial, folder)
   } catch (error) {
-    // Another run was first.
+    // Another run has installed it first.
     if (!existsSync(folder)) throw error
     rmSync(partial, { recursive: true, force: true })
   }
   return folder
 }
 
-/** The version of an installed package of Debian, without its epoch. */
+/** Returns the version of an installed Debian package, without its epoch. */
 async function debianVersion(name: string): Promise<string | undefined> {
   const { stdout } = await execa('dpkg-query', ['--status', name], { reject: false })
   const field = (wanted: string) => new RegExp(`^${wanted}: (.*)$`, 'm').exec(stdout ?? '')?.[1]
@@ -79,12 +79,12 @@ async function installFromDebian(names: string[]): Promise<void> {
   const apt = async (...args: string[]) =>
     (await execa('apt-get', args, { env, reject: false })).exitCode === 0
   const installMissing = () => apt('install', '--yes', '--quiet', '--no-install-recommends', ...missing)
-  // A new machine has no lists of packages yet.
+  // A new machine has no package lists yet.
   if (!(await installMissing()) && !((await apt('update')) && (await installMissing())))
     throw new Error(`apt-get cannot install ${missing.join(', ')}`)
 }
 
-/** Puts a program beside the packages that it imports. Several runs may do so at the same time. */
+/** Copies a program to the packages that it imports. Several runs may do so in parallel. */
 export function placeProgram(file: string, { folder }: Installed): string {
   if (folder === '') return file
   const placed = join(folder, basename(file))

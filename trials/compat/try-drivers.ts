@@ -6,9 +6,9 @@ import { type Installed, install } from './tools.js'
 import { Work } from './work.js'
 
 /**
- * Makes a test of each task: that it goes as its driver says.
+ * Makes a test of each task: that it has the result that its driver declares.
  *
- * @returns the results, which are complete when the tests are over
+ * @returns the results, which are complete after the tests
  */
 export function tryDrivers(drivers: Driver[]): Result[] {
   const results: Result[] = []

@@ -11,18 +11,18 @@ export interface LabProject {
   name: string
   /** `lab/name` */
   path: string
-  /** Of git, with the user's token. */
+  /** Address for git, with the user's token. */
   remote: string
 }
 
-/** JSON of the API. */
+/** A JSON answer of the API. */
 // biome-ignore lint/suspicious/noExplicitAny: each driver looks at fields of its own
 type Json = any
 
-/** What a task works with: an empty folder, a user and the administrator, and the tool. */
+/** The environment of a task: an empty folder, a user and the administrator, and the tool. */
 export class Work {
   readonly folder = mkdtempSync(join(tmpdir(), 'switchyard-compat-'))
-  /** The paths of those that it made. */
+  /** The paths of the projects that the task created. */
   readonly projects: string[] = []
   readonly #lab: Laboratory
   readonly #tool: Installed
@@ -35,7 +35,7 @@ export class Work {
   get url() {
     return this.#lab.url
   }
-  /** Of the user; it has the scope `api`. */
+  /** Token of the user, with the scope `api`. */
   get token() {
     return this.#lab.token
   }
@@ -46,13 +46,13 @@ export class Work {
     return this.#lab.username
   }
 
-  /** A path below the folder of the tool's packages. */
+  /** Returns a path in the `node_modules` of the tool. */
   module = (path: string) => join(this.#tool.folder, 'node_modules', path)
 
-  /** A file of `programs/`, beside the packages of the tool. */
+  /** Returns a file of `programs/`, beside the packages of the tool. */
   program = (file: string) => placeProgram(join(import.meta.dirname, 'programs', file), this.#tool)
 
-  /** Asks as the user; what a driver asks is not recorded. */
+  /** Sends a request as the user, without recording it. */
   api = (method: string, path: string, body?: object): Promise<Json> =>
     this.#lab.api(this.token, method, path, body)
 
@@ -61,7 +61,7 @@ export class Work {
 
   growthOfGitApi = (run: () => Promise<unknown>): Promise<number> => this.#lab.growthOfGitApi(run)
 
-  /** A new project of the user, with a commit unless `files` is null. */
+  /** Creates a project of the user, with a commit unless `files` is null. */
   async project(
     files: { [path: string]: string } | null = { 'README.md': '# Tried\n' },
     given: { visibility?: string } = {},
@@ -75,7 +75,7 @@ export class Work {
     return made
   }
 
-  /** A new user beside the one of the task. */
+  /** Creates another user. */
   async user(): Promise<{ id: number; username: string }> {
     const username = this.#lab.nextName().replace('project', 'person')
     const person = { username, name: username, email: `${username}@example.com` }
@@ -89,7 +89,7 @@ export class Work {
     return address.href
   }
 
-  /** A commit by the API on `main`. @returns its hash */
+  /** Makes a commit by the API on `main`. @returns its hash */
   async commit(
     project: LabProject,
     files: { [path: string]: string },
@@ -104,7 +104,7 @@ export class Work {
     return (await this.api('POST', `/projects/${project.id}/repository/commits`, given)).id
   }
 
-  /** A clone of a project in a new folder of its name. */
+  /** Clones a project into a new folder of its name. */
   async clone({ name, remote }: LabProject): Promise<string> {
     await this.run('git', ['clone', '--quiet', remote, name])
     return join(this.folder, name)
@@ -118,9 +118,9 @@ export class Work {
   }
 
   /**
-   * Runs a program as a job of CI would, far from the settings of whoever runs the trial.
+   * Runs a program as a CI job would, without the settings of the user who runs the trial.
    *
-   * @returns what it prints
+   * @returns its output
    */
   async run(
     program: string,
@@ -155,7 +155,7 @@ export class Work {
       LANG: 'C.UTF-8',
       NO_COLOR: '1',
       ...(authorities && { NODE_EXTRA_CA_CERTS: authorities }),
-      // npm reaches its registry as it does for whoever runs the trial.
+      // npm uses the registry of the user who runs the trial.
       npm_config_userconfig: process.env.npm_config_userconfig ?? join(homedir(), '.npmrc'),
       npm_config_cache: process.env.npm_config_cache ?? join(homedir(), '.npm'),
       GIT_CONFIG_NOSYSTEM: '1',

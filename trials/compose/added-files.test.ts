@@ -13,7 +13,7 @@ import { type Engine, startEngine } from './engine.js'
 import { type Installation, makeInstallation } from './installation.js'
 import { standIns } from './stand-ins.js'
 
-/** An address outside of the networks of the containers, as that of another machine. */
+/** An address outside of the containers' networks, like that of another machine. */
 const outside = '192.0.2.1'
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-compose-'))
 const file = (name: string) => readFileSync(join(folder, name))
@@ -43,7 +43,7 @@ async function install(added: string[], settings: Record<string, string>): Promi
 const trusting = () => credentials.createSsl(file('ca.pem'))
 const withCertificate = () => credentials.createSsl(file('ca.pem'), file('orders.key'), file('orders.pem'))
 
-/** A folder such as certbot has: links into an archive that root alone can enter. */
+/** Writes a folder like certbot's: links into an archive that only root can enter. */
 function renew(lineage: string, version: number): void {
   const archive = join(folder, 'letsencrypt/archive')
   mkdirSync(archive, { recursive: true })
@@ -60,7 +60,7 @@ function renew(lineage: string, version: number): void {
 describe('TLS at the gateway', () => {
   const lineage = join(folder, 'letsencrypt/live/switchyard.example.com')
 
-  it('serves a certificate of certbot, and the next one once the hook has run', async () => {
+  it('serves a certificate of certbot, and the next one after the hook has run', async () => {
     const target = join(folder, 'certificates')
     const { folder: own, up, rootToken } = await install(['tls'], { TLS_FOLDER: target })
     const hook = join(own, 'ops/gateway/tls/deploy-hook.sh')
@@ -78,7 +78,7 @@ describe('TLS at the gateway', () => {
     await expect(reportStart('tls-2', { token: rootToken })).rejects.toMatchObject({ code: 14 })
 
     renew(lineage, 2)
-    // As the hook runs by itself: by `docker compose` in the folder of the installation.
+    // Runs the hook as certbot does: by `docker compose` in the folder of the installation.
     await execa(hook, [], { env })
     await expect.poll(async () => (await ask()).serialNumber).not.toBe(first.serialNumber)
     expect(await ask()).toMatchObject({ status: 200 })
@@ -87,7 +87,7 @@ describe('TLS at the gateway', () => {
     })
   })
 
-  it('asks clients for certificates of its authorities: over gRPC always, over HTTP where they have one', async () => {
+  it('requests client certificates of its authorities: over gRPC always, over HTTP optionally', async () => {
     const target = join(folder, 'certificates')
     const settings = { TLS_FOLDER: target, CLIENT_CA_FILE: join(folder, 'ca.pem') }
     const { up, rootToken: token } = await install(['tls', 'mtls'], settings)
@@ -102,7 +102,7 @@ describe('TLS at the gateway', () => {
   })
 })
 
-it('certificates at the reporter say what an orchestrator may report for', async () => {
+it('certificates at the reporter determine what an orchestrator may report', async () => {
   const own = join(folder, 'saga-tls')
   mkdirSync(own)
   makeCertificate(folder, 'DNS:localhost', join(own, 'fullchain.pem'), join(own, 'privkey.pem'))
@@ -121,7 +121,7 @@ it('certificates at the reporter say what an orchestrator may report for', async
 
 it('Prometheus reads every service, every exporter and the age of the backup', async () => {
   const { up, compose } = await install(['monitoring'], {})
-  // Grafana is not in Debian.
+  // Debian has no Grafana.
   const names = (await compose('config', '--services')).split('\n').filter((name) => name !== 'grafana')
   await up(...names)
   const query = async (expression: string) => {
@@ -143,8 +143,8 @@ it('Prometheus reads every service, every exporter and the age of the backup', a
   await expect.poll(() => query('switchyard_backup_cut_timestamp_seconds')).toHaveLength(1)
 })
 
-describe('what is outside', () => {
-  it('gets traces of every service, and is watched where it is a Redis of another team', async () => {
+describe('external systems', () => {
+  it('a collector receives traces of every service, and a Redis of another team is monitored', async () => {
     const receiver = await startTraceReceiver(outside)
     const published = ['--detach', '--name', 'shop', '--publish', `${outside}:6390:6379`]
     await engine.podman(

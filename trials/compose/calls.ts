@@ -5,7 +5,7 @@ import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
 export const url = 'http://127.0.0.1:8080'
 export const grpcAddress = 'localhost:50051'
 
-/** Reports the start of a saga; rejects with the status of gRPC. */
+/** Reports the start of a saga; rejects with the gRPC status. */
 export function reportStart(
   sagaId: string,
   {
@@ -25,7 +25,7 @@ export function reportStart(
   }).finally(() => client.close())
 }
 
-/** The status of an answer over HTTPS, and the serial number of the certificate that was shown. */
+/** Returns the status of an answer over HTTPS, and the serial number of the server's certificate. */
 export const askWithTls = (path: string, options: object) =>
   new Promise<{ status: number | undefined; serialNumber: string }>((resolve, reject) => {
     const port = Number(new URL(url).port)

@@ -3,7 +3,7 @@ import { findAptCopy } from '../../packages/local-servers/src/tools/apt-copy.js'
 import { fetchFromRelease } from '../../packages/local-servers/src/tools/debian-release.js'
 import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
 
-/** Debian 12 has none that reads our files. */
+/** Debian 12 has no version that reads our files. */
 const tool = {
   name: 'docker-compose',
   release: 'forky',
@@ -13,7 +13,7 @@ const tool = {
 }
 
 /**
- * The Docker Compose of Debian 14, which runs on older Debian systems too. It talks to podman as to Docker.
+ * Finds the Docker Compose of Debian 14, which also runs on older Debian systems. It uses podman like Docker.
  */
 export const findDockerCompose = async (): Promise<string> => {
   const toolsDir = toolsFolder(repository)

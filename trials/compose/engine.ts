@@ -6,21 +6,20 @@ import { execa } from 'execa'
 import { cache } from '../images/buildah.js'
 import { findDockerCompose } from './docker-compose.js'
 
-/** What lasts as long as the engine. podman keeps the path with its containers, and wants it to be short. */
+/** Folder of the engine's state. podman stores the path with its containers, and requires a short one. */
 const folder = '/run/containers/switchyard'
 
 export interface Engine {
-  /** With these `docker compose` talks to this engine. */
+  /** Environment with which `docker compose` uses this engine. */
   environment: Record<string, string>
-  /** What a command of podman prints. */
+  /** Runs a podman command and returns its output. */
   podman(...args: string[]): Promise<string>
   stop(): Promise<void>
 }
 
 /**
- * podman with the images that buildah has built, and a server of the API of Docker in front of it. Its
- * containers end with the namespace of processes that this runs in. Control groups apply the limits of
- * containers.
+ * Starts podman with the images that buildah has built, and a server of Docker's API in front of it. Its
+ * containers end with the process namespace of the trial. Control groups apply the limits of containers.
  */
 export async function startEngine(): Promise<Engine> {
   if (!/ \/run\/containers tmpfs /.test(readFileSync('/proc/self/mounts', 'utf8')))
@@ -46,7 +45,7 @@ graphroot = "${cache}/storage"
 `,
     'registries.conf': 'unqualified-search-registries = ["localhost"]\nshort-name-mode = "disabled"\n',
     'docker/config.json': '{}',
-    // `docker compose` is a program of its own in Debian.
+    // `docker compose` is a separate program in Debian.
     'bin/docker': '#!/bin/sh\n[ "$1" = compose ] && shift && exec "$DOCKER_COMPOSE" "$@"\n',
   }
   for (const name of ['docker', 'bin', 'tmp']) mkdirSync(join(folder, name), { recursive: true })
@@ -57,15 +56,15 @@ graphroot = "${cache}/storage"
     CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
     CONTAINERS_REGISTRIES_CONF: join(folder, 'registries.conf'),
     DOCKER_CONFIG: join(folder, 'docker'),
-    // Without systemd nothing would ask for the health of containers; this does, below.
+    // Without systemd, podman would not run health checks; the loop below does.
     DISABLE_HC_SYSTEMD: 'true',
   }
   const podman = async (...args: string[]) => (await execa('podman', args, { env })).stdout
-  // Those of a run that was killed.
+  // Removes the containers of a killed run.
   await podman('rm', '--all', '--force', '--time', '0')
   await podman('volume', 'prune', '--force')
   const serving = ['system', 'service', '--time=0', `unix://${socket}`]
-  // In its working folder it notes that a container has run out of memory.
+  // podman writes a file into its working folder when a container has run out of memory.
   const server = execa('podman', serving, { env, cwd: folder, reject: false })
   const standalone = { DOCKER_COMPOSE: await findDockerCompose() }
   const environment = {
@@ -100,14 +99,14 @@ graphroot = "${cache}/storage"
   }
 }
 
-/** Runs the health checks of all containers, each every other second, as timers of systemd would. */
+/** Runs the health checks of all containers every two seconds, like the timers of systemd. */
 async function askForHealth(podman: Engine['podman'], stopping: AbortSignal): Promise<void> {
   const states = ['starting', 'healthy', 'unhealthy'].flatMap((state) => ['--filter', `health=${state}`])
   while (!stopping.aborted) {
     const ids = await podman('ps', '--quiet', ...states).catch(() => '')
     for (const id of ids.split('\n').filter(Boolean)) {
       if (stopping.aborted) return
-      // An unhealthy container, or one that has just ended.
+      // The container is unhealthy, or has just ended.
       await podman('healthcheck', 'run', id).catch(() => {})
     }
     await delay(2000, undefined, { signal: stopping }).catch(() => {})

@@ -6,22 +6,22 @@ import type { Engine } from './engine.js'
 import { withStandIns } from './stand-ins.js'
 
 export interface Installation {
-  /** What an operator has: docker-compose.yml, the files beside it, `.env` and the folder of secrets. */
+  /** The folder of an operator: docker-compose.yml, the files beside it, `.env` and the folder of secrets. */
   folder: string
   rootToken: string
-  /** `docker compose` in that folder, with the files that were added. */
+  /** Runs `docker compose` in that folder, with the added files. */
   compose(...args: string[]): Promise<string>
-  /** Like {@link compose}, with variables that come before those of `.env`. */
+  /** Like {@link compose}, with variables that override those of `.env`. */
   composeWith(variables: Record<string, string>, ...args: string[]): Promise<string>
-  /** Like {@link compose}, and does not reject. */
+  /** Like {@link compose}, but does not reject. */
   tryCompose(...args: string[]): Promise<{ exitCode?: number; all: string }>
-  /** `docker compose up --detach` with further arguments, until everything is ready. */
+  /** Runs `docker compose up --detach` with further arguments, until everything is ready. */
   up(...args: string[]): Promise<void>
-  /** The name of a service's container. */
+  /** Returns the name of a service's container. */
   containerOf(service: string): string
   /** Runs a command in the container of a service. */
   exec(service: string, ...command: string[]): Promise<string>
-  /** Stops everything; volumes go too. */
+  /** Stops everything, and removes the volumes. */
   remove(): Promise<void>
 }
 
@@ -38,11 +38,11 @@ const checkout = [
 ]
 
 /**
- * A folder such as docs/operations.md makes, in which nothing runs yet. The images of others are those that
- * stand in for them.
+ * Makes a folder as docs/operations.md describes, in which nothing runs yet. External images are replaced by
+ * stand-ins.
  *
  * @param added names of the files added to docker-compose.yml: `tls` for docker-compose.tls.yml
- * @param settings what stands in `.env`
+ * @param settings content of `.env`
  */
 export async function makeInstallation(
   engine: Engine,

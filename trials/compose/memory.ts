@@ -8,8 +8,8 @@ const page = join(repository, 'docs/operations.md')
 const table = /(?<=<!-- memory at rest -->\n\n)[\s\S]*?(?=\n\n<!-- end -->)/
 
 /**
- * What the kernel counts for a container, in MB, without pages of files that it can give up; what
- * `docker stats` shows.
+ * Returns the kernel's count of a container's memory in MB, without reclaimable file pages, like `docker
+ * stats`.
  */
 export async function memoryOf({ exec }: Installation, service: string): Promise<number> {
   const script = `cd /sys/fs/cgroup

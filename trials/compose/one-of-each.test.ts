@@ -47,14 +47,14 @@ interface State {
   ExitCode: number
 }
 
-/** What `docker compose ps` says of each container. */
+/** Returns the state of each container from `docker compose ps`. */
 const states = async () =>
   (await installed.compose('ps', '--all', '--format', 'json'))
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as State)
 
-/** What a format of Go makes of a container's state. */
+/** Returns a container's state in a Go format. */
 const inspected = (service: string, format: string) =>
   engine.podman('inspect', '--format', format, installed.containerOf(service))
 
@@ -68,7 +68,7 @@ const redisCli = (commands: string) =>
   )
 
 describe('docker compose up', () => {
-  it('has every container ready, once the migration has ended', async () => {
+  it('has every container ready after the migration has ended', async () => {
     const found = new Map((await states()).map((state) => [state.Service, state]))
     expect([...found.keys()].sort()).toEqual([...running, 'migrate'].sort())
     expect(found.get('migrate')).toMatchObject({ State: 'exited', ExitCode: 0 })
@@ -78,7 +78,7 @@ describe('docker compose up', () => {
   })
 
   it('takes memory at rest, which is written into docs/operations.md', async () => {
-    // Until the memory that only the start needs is given back.
+    // Waits until the memory that only the start needs is released.
     await delay(120_000)
     const figures = new Map<string, number>()
     for (const name of running) figures.set(name, await memoryOf(installed, name))
@@ -101,7 +101,7 @@ describe('docker compose up', () => {
     expect(commits.map(({ title }) => title)).toEqual(['Say hello'])
     await api('POST', '/broadcast_messages', { message: 'Deploys pause at noon' })
     expect(await api('GET', '/broadcast_messages')).toMatchObject([{ message: 'Deploys pause at noon' }])
-    // The push is a job of the worker.
+    // The push leads to a job of the worker.
     const processed = async () =>
       (await api<{ jobs: { processed: number } }>('GET', '/jobqueue/compound_metrics')).jobs.processed
     await expect.poll(processed, { timeout: 60_000 }).toBeGreaterThan(0)
@@ -109,13 +109,13 @@ describe('docker compose up', () => {
     expect(page).toContain('<div id="root">')
   })
 
-  it('takes sagas over gRPC with a token, and shows them', async () => {
+  it('accepts sagas over gRPC with a token, and shows them', async () => {
     await expect(reportStart('booking-1', {})).rejects.toMatchObject({ code: 16 })
     expect(await reportStart('booking-1', { token: installed.rootToken })).toMatchObject({ isSuccess: true })
     expect(await api('GET', '/sagas/booking-1')).toMatchObject({ saga_id: 'booking-1' })
   })
 
-  it('publishes the two ports of the gateway alone, on loopback', async () => {
+  it('publishes only the two ports of the gateway, on loopback', async () => {
     for (const name of running) {
       const ports = JSON.parse(await inspected(name, '{{json .HostConfig.PortBindings}}'))
       const published = Object.values(
@@ -131,7 +131,7 @@ describe('docker compose up', () => {
 describe('a container', () => {
   const bytes = (size: string) => Number.parseInt(size, 10) * 1024 ** ('kmg'.indexOf(size.slice(-1)) + 1)
 
-  /** What the kernel holds a container to, in either version of control groups. */
+  /** Returns the kernel's limits of a container, with either version of control groups. */
   async function limitsOf(service: string) {
     const script = `cd /sys/fs/cgroup
       if [ -e memory.max ]; then cat memory.max pids.max; tr ' ' '\\n' < cpu.max
@@ -142,7 +142,7 @@ describe('a container', () => {
     return { memory, pids, cpus: quota / period }
   }
 
-  it.each(running)('of %s is held to its limits', async (name) => {
+  it.each(running)('of %s has its limits', async (name) => {
     const { limits } = described.services[name]?.deploy.resources ?? {
       limits: { cpus: '', memory: '', pids: 0 },
     }
@@ -153,7 +153,7 @@ describe('a container', () => {
     })
   })
 
-  it.each(running)('of %s has no rights, and a file system that it cannot write', async (name) => {
+  it.each(running)('of %s has no capabilities, and a read-only file system', async (name) => {
     const status = await installed.exec(name, 'cat', '/proc/1/status')
     const field = (key: string) => new RegExp(`^${key}:\\s+(\\S+)`, 'm').exec(status)?.[1]
     expect(Number.parseInt(field('CapEff') ?? '', 16)).toBe(0)
@@ -164,13 +164,13 @@ describe('a container', () => {
     await expect(write).rejects.toThrow(/Read-only file system/)
   })
 
-  it.each(running)('of %s reaches what is outside only where it has to', async (name) => {
+  it.each(running)('of %s reaches the outside only when it needs to', async (name) => {
     // Destination and mask of a default route are zero.
     const hasRoute = /^\S+\s+00000000\s/m.test(await installed.exec(name, 'cat', '/proc/net/route'))
     expect(hasRoute).toBe(['gateway', 'jobqueue-metrics', 'worker'].includes(name))
   })
 
-  it('that takes more memory than it may loses the process, and no neighbour', async () => {
+  it('that exceeds its memory loses the process, and does not affect others', async () => {
     const hoard = 'const held = []; for (;;) held.push(Buffer.alloc(1 << 22, 1))'
     await expect(installed.exec('console', 'node', '-e', hoard)).rejects.toThrow()
     await expectReady()
@@ -197,7 +197,7 @@ describe('an upgrade of one service', () => {
     new Map(await Promise.all(running.map(async (name) => [name, await inspected(name, '{{.Id}}')] as const)))
   const version = () => apiOf(url, installed.rootToken)<{ revision: string }>('GET', '/version')
 
-  it('replaces that container alone, keeps what was stored, and goes back', async () => {
+  it('replaces only that container, keeps the stored data, and can be reverted', async () => {
     const revision = '0123456789abcdef0123456789abcdef01234567'
     const next = join(folder, 'next')
     mkdirSync(next)
@@ -229,7 +229,7 @@ describe('an upgrade of one service', () => {
   })
 })
 
-describe('Redis that is full', () => {
+describe('a full Redis', () => {
   it('refuses writes, is not killed, and has room to rewrite its file', async () => {
     const started = await inspected('redis', '{{.State.StartedAt}} {{.State.OOMKilled}}')
     const fill = 'seq 1 80 | sed "s/.*/SETRANGE filler:& 10485759 x/" | redis-cli'
@@ -241,7 +241,7 @@ describe('Redis that is full', () => {
       .toMatch(/aof_rewrite_in_progress:0[\s\S]*aof_last_bgrewrite_status:ok/)
     expect(await redisCli('redis-cli ping')).toBe('PONG')
     expect(await inspected('redis', '{{.State.StartedAt}} {{.State.OOMKilled}}')).toBe(started)
-    // What does not need Redis goes on.
+    // Requests that do not need Redis continue.
     const actions = [{ action: 'create', file_path: 'full.txt', content: 'Redis is full' }]
     const commit = { branch: 'main', commit_message: 'While Redis is full', actions }
     await api('POST', '/projects/root%2Fdemo/repository/commits', commit)
@@ -256,7 +256,7 @@ describe('the backup', () => {
       ({ title }) => title,
     )
 
-  it('is made beside everything that runs, and says when', async () => {
+  it('is made while everything runs, and shows its time', async () => {
     expect((await installed.tryCompose('run', '--rm', 'backup')).all).toContain('1 repositories')
     const metrics = await engine.podman(
       'volume',
@@ -286,7 +286,7 @@ describe('the backup', () => {
   })
 })
 
-it('docker compose down leaves volumes alone', async () => {
+it('docker compose down keeps volumes', async () => {
   await installed.compose('--profile', 'backup', 'down')
   expect(await engine.podman('ps', '--all', '--quiet')).toBe('')
   const networks = (await engine.podman('network', 'ls', '--format', '{{.Name}}')).split('\n')

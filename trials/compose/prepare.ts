@@ -1,5 +1,5 @@
-// Builds what the tests of this folder runs, in the network of this machine: the tests have one of their own,
-// without a way out.
+// Builds what the tests of this folder run, in the network of this machine, because the tests have their own
+// network without a way out.
 import { join } from 'node:path'
 import { serviceNames } from '../../ops/docker/test/support/service-configs.js'
 import { findOnPath } from '../../packages/local-servers/src/tools/find-on-path.js'

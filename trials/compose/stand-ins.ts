@@ -9,10 +9,10 @@ const stages = [
   'redis-exporter',
 ]
 
-/** Images that stand in for those of others, by their stage in the Dockerfile beside this file. */
+/** Images that replace external ones, by their stage in the Dockerfile beside this file. */
 export const standIns = new Map(stages.map((stage) => [stage, `localhost/stand-in/${stage}`]))
 
-/** A file of Compose with the images that stand in for those of others. */
+/** Returns a Compose file with stand-ins for external images. */
 export const withStandIns = (text: string): string =>
   text.replaceAll(/image: (?:[\w-]+\/)?([\w-]+):.*@sha256:.*/g, (line, name: string) => {
     const image = standIns.get(name.replaceAll('_', '-'))

@@ -44,7 +44,7 @@ async function call(path: string, body?: Record<string, unknown>, token = tree.r
   return { headers: response.headers, body: JSON.parse(text) }
 }
 
-/** Every page of a list. */
+/** Returns all pages of a list. */
 async function listAll(path: string): Promise<Record<string, unknown>[]> {
   const items: Record<string, unknown>[] = []
   let next: string | undefined = `${path}${path.includes('?') ? '&' : '?'}per_page=100`
@@ -85,7 +85,7 @@ async function uploadObject(): Promise<string> {
   return oid
 }
 
-/** Writes one thing under a new name. @returns the key by which it is found again */
+/** Functions that make one write under a new name. @returns the key for reading it back */
 const writers: Record<string, (name: string) => Promise<string>> = {
   commits: async (name) => (await commit(name)).body.id,
   pushes: async (name) => {
@@ -123,7 +123,7 @@ async function writeUntil(kind: string, stopped: () => boolean): Promise<void> {
   for (let number = 1; !stopped(); number += 1) {
     const name = await writers[kind]?.(`${kind}-${number}`)
     acknowledged[kind]?.push({ name: name ?? '', at: Date.now() })
-    // Everything is read again one by one, so the load is bounded.
+    // Everything is read back one by one, so the load is limited.
     await delay(50)
   }
 }
@@ -170,7 +170,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true })
 })
 
-/** The acknowledged writes before the cut that are missing, by kind. */
+/** Returns the acknowledged writes before the cut that are missing, by kind. */
 async function findLost(cut: number): Promise<Record<string, string[]>> {
   const list = 'projects/root%2Fsafe/repository/commits'
   const idsOf = (items: Record<string, unknown>[], key: string) => new Set(items.map((item) => item[key]))
@@ -188,7 +188,7 @@ async function findLost(cut: number): Promise<Record<string, string[]>> {
   }
   for (const kind of ['events', 'sagas']) {
     for (const name of namesBefore(kind, cut)) {
-      // The log has its event, once.
+      // The log has its event exactly once.
       if ((await call(`sagas/${name}/events`)).body.length === 1) there[kind]?.add(name)
     }
   }
@@ -200,7 +200,7 @@ async function findLost(cut: number): Promise<Record<string, string[]>> {
   )
 }
 
-it('a restore brings back everything that was acknowledged before the cut of a backup under load', async () => {
+it('a restore has everything that was acknowledged before the cut of a backup under load', async () => {
   let stopped = false
   const writing = Promise.all(Object.keys(writers).map((kind) => writeUntil(kind, () => stopped)))
   const loaded = async (until: () => boolean) =>
@@ -252,7 +252,7 @@ it('a restore brings back everything that was acknowledged before the cut of a b
   expect(await findLost(cut)).toEqual(Object.fromEntries(Object.keys(writers).map((kind) => [kind, []])))
 
   // The service continues: the secrets of webhooks can be read, ids of events are known, and new ids do not
-  // meet old ones.
+  // collide with old ones.
   received.length = 0
   await commit('after the restore')
   const known = namesBefore('events', cut)[0]
@@ -273,7 +273,7 @@ it('a restore brings back everything that was acknowledged before the cut of a b
   )
 })
 
-it('one project is restored beside traffic, with every answer as it was, and an interrupted restore leaves nothing', async () => {
+it('one project is restored during traffic, with the same answers as before, and an interrupted restore leaves nothing', async () => {
   const instance = { url: tree.url, token: tree.rootToken }
   const env = { SWITCHYARD_DATA: tree.dataDir }
   const { body: ann } = await call('users?username=ann')
@@ -320,7 +320,7 @@ it('one project is restored beside traffic, with every answer as it was, and an 
   await writing
 })
 
-it('a backup is restored into a PostgreSQL of ones own, and backs up from there alike', async () => {
+it('a backup is restored into a separate PostgreSQL, and the next backup comes from there', async () => {
   const postgres = await startPostgres({ dataDir: join(scratch, 'postgres'), log: () => {}, durable: false })
   try {
     const own = { DATABASE_URL: postgres.url, SWITCHYARD_STORAGE_ROOT: join(scratch, 'storage') }

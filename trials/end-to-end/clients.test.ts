@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true })
 })
 
-/** An empty project that has installed a client of the tree, and further packages. */
+/** Creates an empty project that has installed a client of the tree, and further packages. */
 async function installed(client: string, files: Record<string, string>, further: string[] = []) {
   const folder = join(scratch, client)
   const contents = { 'package.json': '{"private":true,"type":"module"}', ...files }
@@ -35,7 +35,7 @@ async function installed(client: string, files: Record<string, string>, further:
     folder,
     npm,
     run: (env: Record<string, string> = {}) => execa('node', ['index.js'], { cwd: folder, env }),
-    /** Checks the types of index.ts, also those of the client itself. */
+    /** Checks the types of index.ts and of the client itself. */
     checkTypes: () =>
       execa(
         join(root, 'node_modules/.bin/tsc'),
@@ -48,7 +48,7 @@ async function installed(client: string, files: Record<string, string>, further:
   }
 }
 
-describe('a project outside this repository installs from the instance', () => {
+describe('a project outside of this repository installs from the instance', () => {
   it('saga-client, and reports a saga', async () => {
     const project = await installed('saga-client', {
       'index.js': `import { createSagaClient } from '@switchyard/saga-client'
@@ -158,7 +158,7 @@ describe('the command, installed from the instance', () => {
     })
   const json = async (...args: string[]) => JSON.parse((await run(['--json', ...args])).stdout)
 
-  it('login keeps the token for this user alone, whoami shows it without its secret, logout forgets it', async () => {
+  it('login stores the token only for this user, whoami shows it without its secret, logout deletes it', async () => {
     const elsewhere = { XDG_CONFIG_HOME: join(scratch, 'elsewhere') }
     const file = join(scratch, 'elsewhere/switchyard/credentials.json')
     expect(await run(['whoami'], '', elsewhere)).toMatchObject({ exitCode: 3, stdout: '' })
@@ -175,7 +175,7 @@ describe('the command, installed from the instance', () => {
     expect((await run(['whoami'], '', given)).stdout).toContain('root')
   })
 
-  it('logout --revoke ends the token, and forgets it where it has ended already', async () => {
+  it('logout --revoke revokes the token, and deletes it even when it was revoked already', async () => {
     const secret = (await run(['token', 'create', 'kept-twice', '--scope', 'api'])).stdout
     const places = ['one', 'two'].map((name) => ({ XDG_CONFIG_HOME: join(scratch, name) }))
     for (const place of places)
@@ -186,7 +186,7 @@ describe('the command, installed from the instance', () => {
     }
   })
 
-  it('status post and deploy report what the API then shows', async () => {
+  it('status post and deploy report data that the API then shows', async () => {
     const set = await json('status', 'post', 'main', 'success', '--name', 'build', '--coverage', '91.5')
     expect(set).toMatchObject({ status: 'success', name: 'build', coverage: 91.5 })
     const shipped = ['--service', 'booking', '--service', 'billing']
@@ -210,7 +210,7 @@ describe('the command, installed from the instance', () => {
     expect(again).toMatchObject({ exitCode: 6, stderr: '✗ status cannot change from success to failed' })
   })
 
-  it('deploy start says that an environment is frozen, and enforced it gives the reason of the server alone', async () => {
+  it('deploy start reports that an environment is frozen, and with --enforce only the reason of the server', async () => {
     const periods = `${tree.url}/api/v4/projects/root%2Fcommand/freeze_periods`
     const headers = { 'PRIVATE-TOKEN': tree.rootToken, 'Content-Type': 'application/json' }
     const wholeYear = { freeze_start: '0 0 1 1 *', freeze_end: '59 23 31 12 *' }
@@ -225,7 +225,7 @@ describe('the command, installed from the instance', () => {
     expect((await fetch(`${periods}/${id}`, { method: 'DELETE', headers })).status).toBe(204)
   })
 
-  it('release upload publishes a file that the release then leads to, once however often it is called', async () => {
+  it('release upload publishes a file to which the release then links, once for any number of calls', async () => {
     const file = join(scratch, 'app.zip')
     writeFileSync(file, 'PK\u0000'.repeat(100_000))
     const upload = ['release', 'upload', 'v1.0.0', file]
@@ -244,7 +244,7 @@ describe('the command, installed from the instance', () => {
     })
   })
 
-  it('token create prints the secret alone, of a project and of a user', async () => {
+  it('token create prints only the secret, of a project and of a user', async () => {
     for (const whose of [['-p', project], []]) {
       const made = await run([
         'token',
@@ -262,7 +262,7 @@ describe('the command, installed from the instance', () => {
     }
   })
 
-  it('queue ls and banner show operators what there is, and end what they posted', async () => {
+  it('queue ls and banner show operators the current state, and banner ends its own messages', async () => {
     expect((await run(['queue', 'ls'])).stdout).toMatch(/^webhook-dispatch +\d/m)
     const banner = await json('banner', 'post', 'Deploys **pause**', '--theme', 'red')
     expect((await run(['banner', 'ls'])).stdout).toContain('Deploys **pause**')
@@ -279,7 +279,7 @@ describe('the command, installed from the instance', () => {
     })
   }
 
-  it('saga shows, annotates and resolves a saga, and no text of others is obeyed by the terminal', async () => {
+  it('saga shows, annotates and resolves a saga, and texts of others cannot control the terminal', async () => {
     const saga = { saga_id: 'cli-failed' }
     const activity = { ...saga, activity_id: 'cli-failed-pay' }
     await report(
@@ -304,7 +304,7 @@ describe('the command, installed from the instance', () => {
     const watching = run(['saga', 'watch', saga.saga_id, '--json'])
     const all = run(['saga', 'watch'])
     const shown = [watching, all].map((each) => new Promise((seen) => each.stdout.once('data', seen)))
-    // Only what is reported once the streams are open is shown.
+    // Only events after the start of the streams are shown.
     let attempt = 0
     const again = setInterval(() => {
       attempt += 1
@@ -323,7 +323,7 @@ describe('the command, installed from the instance', () => {
     expect((await all).exitCode).toBe(130)
   })
 
-  it('is quiet when nobody reads on, and completes commands and choices', async () => {
+  it('does not complain when its output is closed, and completes commands and choices', async () => {
     const piped = await execa({ shell: true, env: { XDG_CONFIG_HOME: home } })`${bin} queue ls | true`
     expect(piped.stderr).toBe('')
     expect((await run(['complete', '--', 'sa'])).stdout).toContain('saga\t')
@@ -354,7 +354,7 @@ describe('the command, installed from the instance', () => {
 describe('GET /-/clients', () => {
   const get = (path: string, init?: RequestInit) => fetch(`${tree.url}/-/clients${path}`, init)
 
-  it('lists the clients with the integrity that package managers check', async () => {
+  it('lists the clients with the integrity hashes for package managers', async () => {
     const list = (await (await get('/')).json()) as { name: string; file: string; integrity: string }[]
     expect(list.map(({ name }) => name)).toEqual([
       '@switchyard/cli',
@@ -372,7 +372,7 @@ describe('GET /-/clients', () => {
     }
   })
 
-  it('has nothing else, and takes nothing', async () => {
+  it('has nothing else, and accepts no writes', async () => {
     for (const path of ['/other.tgz', '/..%2fbundle%2fmain.js', '/../bundle/main.js'])
       expect((await get(path)).status, path).toBe(404)
     expect((await get('/saga-client.tgz', { method: 'PUT', body: 'x' })).status).toBe(405)

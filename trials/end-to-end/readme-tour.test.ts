@@ -11,11 +11,11 @@ const root = join(import.meta.dirname, '../..')
 
 interface Step {
   commands: string
-  /** What the README shows; `…` stands for anything. */
+  /** The output in the README; `…` stands for any text. */
   output: string
 }
 
-/** The tour's shell blocks, each with the output shown below it. */
+/** Returns the tour's shell blocks, each with the output below it. */
 function tourSteps(): Step[] {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const blocks = readme.matchAll(/```sh tour\n([\s\S]*?)```\n```output\n([\s\S]*?)```/g)
@@ -30,7 +30,7 @@ const pattern = (shown: string) =>
       .join('[\\s\\S]*?')}$`,
   )
 
-/** The same commands against this tree: its ports, its data folder, a clone that nobody else uses. */
+/** Returns the commands for this tree: its ports, its data folder, a separate clone. */
 const adapted = (commands: string, tree: Tree, clone: string) =>
   commands
     .replaceAll('localhost:8080', `localhost:${tree.httpPort}`)
@@ -50,7 +50,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true })
 })
 
-it('shows in the README what the tour really prints', async () => {
+it('the README shows the real output of the tour', async () => {
   const steps = tourSteps()
   expect(steps.length).toBeGreaterThanOrEqual(6)
   const border = '--- next step ---'
@@ -67,7 +67,7 @@ it('shows in the README what the tour really prints', async () => {
   for (const [index, { output }] of steps.entries()) expect(printed[index]).toMatch(pattern(output))
 })
 
-it('plays the delivery loop with example data, which Ctrl-C stops and --remove removes', async () => {
+it('the tour runs the delivery loop with example data, which Ctrl-C stops and --remove removes', async () => {
   const ask = async (path: string) => {
     const response = await fetch(`${tree.url}/api/v4${path}`, {
       headers: { 'PRIVATE-TOKEN': tree.rootToken },

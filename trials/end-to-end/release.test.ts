@@ -18,7 +18,7 @@ let started: ReturnType<typeof spawnStart>
 let url: string
 let grpcPort: string
 
-/** What `pnpm release` does with a commit, done with the files that are here. */
+/** The packing step of `pnpm release`, with the files of this checkout instead of a commit. */
 const packing = `
   import { writeFileSync } from 'node:fs'
   import { packFolder } from './ops/bundler/tarball.mjs'
@@ -75,20 +75,20 @@ it('a release is one file that runs everything without a checkout, a build or a 
   expect(reported.all).toContain('SagaEnded booking-1 recorded')
 })
 
-it('no file names the folder that it was made in, so that every checkout makes the same', async () => {
+it('no file contains the path of its build folder, so that every checkout produces the same release', async () => {
   const { stdout } = await execa('grep', ['-rl', '--fixed-strings', root, join(work, 'once')], {
     reject: false,
   })
   expect(stdout).toBe('')
 })
 
-it('says which release it is: at the command, in the version, and to administrators with its age', async () => {
+it('a release shows its version: in the command, in the API, and to administrators with its age', async () => {
   expect((await run(['--version'])).stdout).toBe('0.1.0 (commit fedcba98765 of 2026-01-31)')
   expect((await api('version')).body).toMatchObject({ revision: revision.slice(0, 11) })
   expect((await api('system')).body).toMatchObject({ revision, revision_at: release.committed_at })
 })
 
-it('talks to an instance by the same command, on the oldest Node as well', async () => {
+it('a release controls an instance with the same command, even on the oldest supported Node', async () => {
   const env = { XDG_CONFIG_HOME: join(work, 'config'), ...(await olderNodeEnvironment()) }
   const input = readFileSync(join(dataDir, 'root-token'), 'utf8')
   await execa(switchyard, ['login', url], { env, input })
@@ -98,14 +98,14 @@ it('talks to an instance by the same command, on the oldest Node as well', async
   expect(stdout).toMatch(/^ +backup +backs up into a folder/m)
 })
 
-it('a backup of a release is made by its command, and no data is in its folder', async () => {
+it('a backup of a release is made by its command, and its folder contains no data', async () => {
   const backup = join(work, 'backup')
   expect((await run(['backup', backup])).all).toContain('1 repositories')
   expect((await run(['backup', '--check', backup])).exitCode).toBe(0)
   expect(readdirSync(join(prefix, 'lib/node_modules/switchyard'))).not.toContain('.switchyard')
 })
 
-it('a second start on the same data says who runs there', async () => {
+it('a second start on the same data reports the running one', async () => {
   const { all, exitCode } = await run(['start'])
   expect(all).toContain(`Switchyard already runs on ${dataDir}`)
   expect(exitCode).toBe(1)

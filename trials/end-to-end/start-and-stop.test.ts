@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 describe('npm start', () => {
-  it('brings up every service on data in the folder that SWITCHYARD_DATA names', async () => {
+  it('starts every service with its data in the folder that SWITCHYARD_DATA names', async () => {
     tree = await startTree({ dataDir, env: await olderNodeEnvironment() })
     expect(await everythingIsReady()).toBe(true)
     expect(existsSync(join(dataDir, 'postgres', 'cluster', 'PG_VERSION'))).toBe(true)
@@ -38,7 +38,7 @@ describe('npm start', () => {
     expect((await api('projects?name=kept', { method: 'POST' })).status).toBe(201)
   })
 
-  it('runs on Node 24 where the machine has an older one, and says so in one line', async () => {
+  it('runs on Node 24 where the machine has an older version, and reports that in one line', async () => {
     expect(tree.output().match(/.*Node 24.*/g)).toEqual([
       expect.stringMatching(`runs on Node 24; this machine has ${olderNodeVersion}`),
     ])
@@ -47,7 +47,7 @@ describe('npm start', () => {
     })
   })
 
-  it('serves the files that lie beside the modules of a service', async () => {
+  it('serves the files beside the modules of a service', async () => {
     for (const [path, part] of [
       ['broadcast_messages/banner.js', 'customElements'],
       ['docs/swagger-ui.css', '.swagger-ui'],
@@ -59,14 +59,14 @@ describe('npm start', () => {
     }
   })
 
-  it('prints where things are and no secret', () => {
+  it('prints addresses and paths but no secret', () => {
     expect(tree.output()).toContain(`http://localhost:${tree.httpPort}`)
     expect(tree.output()).toContain('root-token')
     expect(tree.output()).not.toContain(tree.rootToken)
     expect(tree.output()).not.toContain('postgresql://')
   })
 
-  it('shows metrics of every service to the administrator, and to nobody without a token', async () => {
+  it('exports metrics of every service to the administrator, and to nobody without a token', async () => {
     expect((await fetch(`${tree.url}/-/console/metrics`)).status).toBe(404)
     for (const service of databaseServices) {
       const url = `${tree.url}/-/${service}/metrics`
@@ -92,7 +92,7 @@ describe('npm start', () => {
     },
   )
 
-  it('refuses a second start on the same data, naming the way out', async () => {
+  it('refuses a second start on the same data, and names the solution', async () => {
     const second = spawnStart({ SWITCHYARD_DATA: dataDir, PORT: '1', GRPC_PORT: '2' })
     expect((await second.exited).code).toBe(1)
     expect(second.output()).toMatch(/^✗ Switchyard already runs on .*SWITCHYARD_DATA/m)
@@ -117,7 +117,7 @@ describe('a child that is killed', () => {
     },
   )
 
-  it('that no longer answers is ended and started again, and the output says so', async () => {
+  it('that no longer answers is ended and started again, and the output reports it', async () => {
     const victim = childOf('services/admin-broadcast/')
     process.kill(victim?.pid ?? 0, 'SIGSTOP')
     const restarted = () => (childOf('services/admin-broadcast/')?.pid ?? victim?.pid) !== victim?.pid
@@ -127,12 +127,12 @@ describe('a child that is killed', () => {
     expect(tree.output()).toMatch(/admin-broadcast was ended by SIGKILL; starting again/)
   })
 
-  it('takes no data along', async () => {
+  it('loses no data', async () => {
     expect(await (await api('projects?search=kept')).json()).toMatchObject([{ name: 'kept' }])
   })
 })
 
-describe('stopping', () => {
+describe('a stop', () => {
   it('leaves no process behind', async () => {
     const before = children()
     expect(before.length).toBeGreaterThanOrEqual(7)
@@ -145,7 +145,7 @@ describe('stopping', () => {
     expect(await (await api('projects?search=kept')).json()).toMatchObject([{ name: 'kept' }])
   })
 
-  it('by kill -9 leaves nothing that hinders the next start', async () => {
+  it('by kill -9 leaves nothing that prevents the next start', async () => {
     const before = children()
     process.kill(tree.pid, 'SIGKILL')
     tree = await startTree({ dataDir })

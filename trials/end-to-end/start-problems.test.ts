@@ -23,7 +23,7 @@ afterAll(() => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** Starts with something wrong and returns the lines that name a problem. */
+/** Starts with a problem and returns the lines of output that name it. */
 async function problemsOf(env: Record<string, string>): Promise<string[]> {
   const free = { PORT: String(await getFreePort()), GRPC_PORT: String(await getFreePort()) }
   const start = spawnStart({ ...free, SWITCHYARD_DATA: dataDir, ...env })
@@ -37,7 +37,7 @@ async function problemsOf(env: Record<string, string>): Promise<string[]> {
     .filter((line) => line.startsWith('✗'))
 }
 
-describe('npm start says in one line what to change when', () => {
+describe('npm start names the necessary change in one line when', () => {
   it('PORT is in use', async () => {
     expect(await problemsOf({ PORT: busyPort })).toEqual([
       expect.stringMatching(`port ${busyPort} is in use: .*PORT=`),
@@ -70,7 +70,7 @@ describe('npm start says in one line what to change when', () => {
     expect(await problemsOf({ [variable]: value })).toEqual([expect.stringMatching(problem)])
   })
 
-  it('Node 24 is missing and cannot be fetched', async () => {
+  it('Node 24 is missing and cannot be downloaded', async () => {
     const empty = join(dataDir, 'empty')
     const npm = {
       npm_config_registry: 'http://127.0.0.1:1',

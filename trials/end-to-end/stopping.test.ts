@@ -20,11 +20,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const npm = (...args: string[]) => ({ command: 'npm', args })
 const script = (...args: string[]) => ({ command: 'node', args })
 
-/** The Node that is first in PATH. On an older one, the script runs itself again on another. */
+/** Uses the first Node in PATH. An older one runs the script again on another. */
 const onOwnNode = () => ({})
 const onOlderNode = () => older
 
-/** The process ids that get the signal; a negative id stands for a process group, as for kill(2). */
+/** Returns the process ids that receive the signal; a negative id means a process group, as in kill(2). */
 const toTheFirst = (pid: number) => pid
 const toTheGroup = (pid: number) => -pid
 
@@ -41,7 +41,7 @@ const allEnded = (processes: ProcessInfo[]) =>
     intervalMs: 100,
   })
 
-describe('everything that was started ends, and both ports are free', () => {
+describe('a stop ends all started processes and frees both ports', () => {
   it.each([
     ['npm start', 'SIGTERM to npm', npm('start'), 'SIGTERM', toTheFirst, onOlderNode],
     ['npm start', 'SIGINT to npm', npm('start'), 'SIGINT', toTheFirst, onOwnNode],
@@ -68,7 +68,7 @@ describe('everything that was started ends, and both ports are free', () => {
       onOlderNode,
     ],
   ] as const)('%s: %s', async (_what, _how, command, signal, target, node) => {
-    // Not the same for all starts: between two of them, another test may be given a port that is free.
+    // The ports differ between starts, because another test may receive a free port between two of them.
     const ports = { PORT: String(await getFreePort()), GRPC_PORT: String(await getFreePort()) }
     const start = spawnStart({ ...ports, ...node(), SWITCHYARD_DATA: join(folder, 'data') }, command)
     await start.ready
@@ -85,8 +85,8 @@ describe('everything that was started ends, and both ports are free', () => {
   })
 })
 
-describe('the servers and the command of scripts/with-infra.mjs end', () => {
-  // A command that runs until it is stopped, and a child of it.
+describe('a stop ends the servers and the command of scripts/with-infra.mjs', () => {
+  // A command with a child that runs until it is stopped.
   const command = [
     'scripts/with-infra.mjs',
     '--postgres',
@@ -105,7 +105,7 @@ describe('the servers and the command of scripts/with-infra.mjs end', () => {
     const start = spawnStart({ SWITCHYARD_TEST_DATABASE_URL: '' }, script(...command))
     await start.ready
     const pid = start.process.pid ?? 0
-    // The shell starts its commands a moment after and before it says that it is ready.
+    // The shell starts its commands a moment before or after its readiness message.
     const descendants = await waitFor(
       () => {
         const found = listDescendants(pid)
@@ -120,7 +120,7 @@ describe('the servers and the command of scripts/with-infra.mjs end', () => {
 })
 
 describe('npm test', { timeout: 360_000 }, () => {
-  it('ends with everything it has started when npm is killed', async () => {
+  it('ends with all started processes when npm is killed', async () => {
     const environment = { SWITCHYARD_TEST_DATABASE_URL: '', SWITCHYARD_TEST_TOTALS: join(folder, 'totals') }
     const start = spawnStart(environment, npm('test', '--', 'packages/db/test/client.test.ts'))
     start.exited.catch(() => {})

@@ -24,7 +24,7 @@ beforeAll(async () => {
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_BSP_SCHEDULE_DELAY: '200',
-      // Longer, the exporter tries again before it reports that it failed.
+      // With a longer timeout, the exporter would retry before it reports the failure.
       OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
       WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
     },
@@ -36,7 +36,7 @@ afterAll(async () => {
   receiver?.close()
 })
 
-/** Resolves with the first span of a trace that a service gave a name that begins so. */
+/** Resolves with the first span of a trace and a service whose name begins with the given text. */
 const spanIn = (trace: string, service: string, name: string): Promise<ReceivedSpan> =>
   waitFor(
     () =>
@@ -46,7 +46,7 @@ const spanIn = (trace: string, service: string, name: string): Promise<ReceivedS
     { what: `${name} of ${service}` },
   )
 
-/** Lines of a service's log. */
+/** Returns the lines of a service's log. */
 const logOf = (service: string): Record<string, unknown>[] =>
   readFileSync(join(tree.dataDir, 'logs', `${service}.log`), 'utf8')
     .split('\n')
@@ -70,7 +70,7 @@ async function commitTraced() {
   expect(answer.status).toBe(201)
 }
 
-it('follows a commit from the gateway to its job and the delivery of its webhook in one trace', async () => {
+it('one trace follows a commit from the gateway to its job and the delivery of its webhook', async () => {
   await commitTraced()
   const request = await spanIn(commitTrace, 'git-api', 'POST /api/v4/projects/:id/repository/commits')
   expect(request.parentSpanId).toBe(callerSpan)
@@ -87,14 +87,14 @@ it('follows a commit from the gateway to its job and the delivery of its webhook
   expect(receiver.hooks[0]?.traceparent).toBe(`00-${commitTrace}-${sent.spanId}-01`)
 })
 
-it('sends no token, secret, query, content or path of a receiver of webhooks', async () => {
+it('spans contain no token, secret, query, content or path of a webhook receiver', async () => {
   await spanIn(commitTrace, 'worker', 'POST')
   const all = Buffer.concat(receiver.bodies)
   for (const secret of [tree.rootToken, hookSecret, 'secret-content', 'secret-query', 'secret-path'])
     expect(all.includes(secret), secret).toBe(false)
 })
 
-it('puts the calls of a saga below the span of its orchestrator, whose trace the event shows', async () => {
+it('the calls of a saga are below the span of its orchestrator, whose trace the event shows', async () => {
   const client = new SagaClient(tree.grpcAddress, credentials.createInsecure())
   const metadata = new Metadata()
   metadata.set('traceparent', parentOf(sagaTrace))
@@ -110,7 +110,7 @@ it('puts the calls of a saga below the span of its orchestrator, whose trace the
   expect(await api('GET', '/sagas/traced/events')).toMatchObject([{ trace_parent: parentOf(sagaTrace) }])
 })
 
-it('writes the span of a request and of a job into the lines of their logs', async () => {
+it('log lines contain the span of their request or job', async () => {
   const request = await spanIn(commitTrace, 'git-api', 'POST /api/v4/projects/:id/repository/commits')
   const job = await spanIn(commitTrace, 'worker', 'process repository-housekeeping')
   for (const { service, spanId } of [request, job])
@@ -120,7 +120,7 @@ it('writes the span of a request and of a job into the lines of their logs', asy
     )
 })
 
-it('says once that the receiver is unreachable, and serves and stops as before', async () => {
+it('an unreachable receiver is reported once, and does not affect serving and stopping', async () => {
   receiver.leave()
   const refusedOf = (service: string) => receiver.refused.filter(([span]) => span?.service === service)
   await waitFor(
@@ -137,7 +137,7 @@ it('says once that the receiver is unreachable, and serves and stops as before',
   expect(performance.now() - begun).toBeLessThan(10_000)
 })
 
-it('loads nothing of the SDK in any service while traces are off', () => {
+it('no service loads the SDK while traces are off', () => {
   const services = resolve(import.meta.dirname, '../../services')
   for (const service of readdirSync(services)) {
     const { loaded, late } = sourcesOf(join(services, service, 'dist/bundle'))
@@ -146,14 +146,14 @@ it('loads nothing of the SDK in any service while traces are off', () => {
   }
 })
 
-/** prom-client loads the API alone. */
+/** Returns whether a source belongs to the SDK. prom-client loads only the API. */
 const isOfSdk = (source: string) => /node_modules\/(@opentelemetry\/(?!api\/)|bullmq-otel\/)/.test(source)
 
-/** The source files in a bundle: `loaded` when the service starts, `late` by dynamic imports. */
+/** Returns the source files in a bundle: `loaded` when the service starts, `late` by dynamic imports. */
 function sourcesOf(bundle: string): { loaded: string[]; late: string[] } {
   const files = readdirSync(bundle).filter((file) => file.endsWith('.js'))
   const loaded = new Set(['main.js'])
-  // A set gives what is added while it is walked, too.
+  // Iterating over a set includes elements that are added meanwhile.
   for (const file of loaded) {
     const imports = readFileSync(join(bundle, file), 'utf8').matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g)
     for (const [, name = ''] of imports) loaded.add(name)

@@ -35,7 +35,7 @@ export async function ask(
   return { status: response.status, body: isText ? JSON.parse(bytes.toString()) : hash }
 }
 
-/** Makes a project with something of everything that a project can have. @returns its id */
+/** Creates a project with an example of every resource. @returns its id */
 export async function makeWholeProject(instance: Instance, name: string, userId: number): Promise<number> {
   const create = async (path: string, sent: Sent, method = 'POST') => {
     const { status, body } = await ask(instance, method, path, sent)
@@ -105,7 +105,7 @@ const fixed: Record<string, string> = {
   package_version: '1.0',
   file_name: 'app.bin',
 }
-/** The list that has the value of a parameter of a path in its first row, and the field. */
+/** For path parameters: the list whose first row has the value, and the field. */
 const listed: Record<string, [string, string]> = {
   sha: ['repository/commits', 'id'],
   user_id: ['members', 'id'],
@@ -121,9 +121,9 @@ const listed: Record<string, [string, string]> = {
 }
 
 /**
- * Every answer that can be read of a project, by the template of its path, but for archives, whose folders
- * have its name, and for impacts, which count the deployments of the copy beside it. Ids are given as their
- * order within an answer, and what names the project in a path is left out.
+ * Reads every readable answer about a project, by path template, except archives, whose folders have its
+ * name, and impacts, which count the deployments of the copy beside it. Ids are replaced by their order
+ * within an answer, and parts of paths that name the project are left out.
  */
 export async function readWholeProject(instance: Instance, path: string): Promise<Record<string, Answer>> {
   const base = `projects/${encodeURIComponent(path)}`
@@ -144,7 +144,7 @@ export async function readWholeProject(instance: Instance, path: string): Promis
       .replace('/projects/{id}', '')
       .replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
     const { status, body } = await ask(instance, 'GET', base + rest)
-    // A refusal has the id of its request.
+    // A refusal contains the id of its request, so its body is left out.
     answers[template] = { status, body: status < 400 ? withoutIds(body, path) : null }
   }
   return answers
@@ -170,7 +170,7 @@ function withoutIds(given: unknown, path: string): unknown {
   return walk(given, '')
 }
 
-/** In the paths of addresses, and in the ids of discussions. */
+/** Removes the project from addresses, and ids from discussions. */
 const walkText = (text: string, path: string) =>
   text
     .replaceAll(path.split('/')[1] ?? path, 'NAME')

@@ -1,8 +1,8 @@
 import type { Parameters } from 'fast-check'
 
 /**
- * How long each property is tried and from which seed: `FUZZ_SECONDS` and `FUZZ_SEED`. The seed of `npm test`
- * is always the same, so that a run that fails can be repeated.
+ * Returns duration and seed of each property: `FUZZ_SECONDS` and `FUZZ_SEED`. `npm test` always uses the same
+ * seed, so that a failing run can be repeated.
  */
 export function fuzzBounds(): Pick<
   Parameters<unknown>,
@@ -20,5 +20,5 @@ export function fuzzBounds(): Pick<
 /** Time after which a request counts as hanging, far longer than any answer takes. */
 export const hangMs = 20_000
 
-/** For vitest: the property, a request that hangs at its end, and the making of a smaller example. */
+/** Time limit of a test: the property, a request that hangs at its end, and shrinking. */
 export const fuzzTimeoutMs = (fuzzBounds().interruptAfterTimeLimit ?? 0) + 120_000

@@ -42,13 +42,13 @@ afterAll(async () => {
   await services?.stop()
 })
 
-/** When the process of a service started: another time means that it has ended and come back. */
+/** Returns when the process of a service started; a changed time means that it was restarted. */
 async function startTimeOf(name: ServiceName) {
   const answer = await fetch(`http://127.0.0.1:${services.ports[name]}/metrics`)
   return /^process_start_time_seconds.*/m.exec(await answer.text())?.[0]
 }
 
-/** Every service is the process that it was, and ready. */
+/** Checks that every service is ready, in its original process. */
 async function expectServing() {
   for (const name of names) {
     const ready = await fetch(`http://127.0.0.1:${services.ports[name]}/-/readiness`)
@@ -65,7 +65,7 @@ interface Given {
   body: string | Uint8Array
 }
 
-/** The status of the answer, when it has come as a whole. */
+/** Resolves with the status of the answer when it is complete. */
 const statusOf = (service: ServiceName, { method, path, headers, body }: Given) =>
   new Promise<number>((resolve, reject) => {
     const options = { host: '127.0.0.1', port: services.ports[service], method, path, agent }
@@ -77,7 +77,7 @@ const statusOf = (service: ServiceName, { method, path, headers, body }: Given) 
     outgoing.once('error', reject).end(body)
   })
 
-it('answers every request of the REST API, well formed or not, and never with 5xx', {
+it('every request of the REST API, well formed or not, is answered, and never with 5xx', {
   timeout: fuzzTimeoutMs,
 }, async () => {
   const token = { 'PRIVATE-TOKEN': services.rootToken }
@@ -91,10 +91,10 @@ it('answers every request of the REST API, well formed or not, and never with 5x
   await expectServing()
 })
 
-/** What an orchestrator may get for bytes that are no message; all else is a fault of the server. */
+/** Statuses that no invalid bytes of an orchestrator may cause, because they mean a fault of the server. */
 const grpcFaults = [status.UNKNOWN, status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.RESOURCE_EXHAUSTED]
 
-it('answers every message of the gRPC API, well formed or not, and stays', {
+it('every message of the gRPC API, well formed or not, is answered, and the server survives', {
   timeout: fuzzTimeoutMs,
 }, async () => {
   const client = new Client(`127.0.0.1:${services.ports['saga-reporter-grpc']}`, insecure)
@@ -123,7 +123,7 @@ it('answers every message of the gRPC API, well formed or not, and stays', {
   await expectServing()
 })
 
-/** A valid message of methods that differ in their fields. */
+/** Returns a valid message of each method with different fields. */
 function sagaMessages() {
   const ids = { sagaId: 'fuzz', activityId: 'fuzz-1' }
   const started = SagaStartedRequest.create({ sagaId: 'fuzz', serviceName: 'orders' })
@@ -151,7 +151,7 @@ function sagaMessages() {
 
 const payload = Buffer.from('{"a":1}')
 
-/** Answers of git and of LFS to bytes, as the administrator. */
+/** Returns the answers of git and of LFS to bytes, as the administrator. */
 const gitStatusOf = (
   path: string,
   body: string | Uint8Array,
@@ -165,7 +165,7 @@ const gitStatusOf = (
     body,
   })
 
-it('answers every fetch and push, well formed or not, never with 5xx, and keeps the repository whole', {
+it('every fetch and push, well formed or not, is answered, never with 5xx, and the repository stays intact', {
   timeout: fuzzTimeoutMs,
 }, async () => {
   const work = mkdtempSync(join(tmpdir(), 'switchyard-fuzz-'))
@@ -200,7 +200,9 @@ it('answers every fetch and push, well formed or not, never with 5xx, and keeps 
 
 type Git = (args: string[], input?: string) => Buffer
 
-/** Request bodies as git sends them: fetches in protocol versions 0 and 2, and a push of one commit. */
+/**
+ * Returns request bodies as git sends them: fetches in protocol versions 0 and 2, and a push of one commit.
+ */
 function gitBodies(git: Git) {
   const tip = String(git(['rev-parse', 'HEAD'])).trim()
   const commit = String(git(['commit-tree', 'HEAD^{tree}', '-p', tip, '-m', 'Pushed'])).trim()
@@ -220,7 +222,7 @@ function gitBodies(git: Git) {
   ]
 }
 
-it('answers every request of LFS, well formed or not, never with 5xx', {
+it('every request of LFS, well formed or not, is answered, never with 5xx', {
   timeout: fuzzTimeoutMs,
 }, async () => {
   const json = { 'Content-Type': 'application/vnd.git-lfs+json', Accept: 'application/vnd.git-lfs+json' }

@@ -11,16 +11,11 @@ export interface FuzzRequest {
   body: string
 }
 
-/**
- * Requests that would end the scene: the token's own end, its user, the project, and streams that never end.
- */
+/** Excluded requests: those that end the token, its user or the project, and streams that never end. */
 const left =
   /^(?:delete \/projects\/\{id\}$|(?:delete|post) \/personal_access_tokens\/|put \/users|post \/users\/\{id\}\/block|delete \/session|post \/projects\/\{id\}\/(?:archive|transfer|housekeeping)|get .*\/stream$)/
 
-/**
- * Requests that an OpenAPI document describes, with values that its schemas allow and values that they do
- * not.
- */
+/** Returns requests of an OpenAPI document, with valid and invalid values. */
 export function httpRequests(
   operations: readonly Operation[],
   values: Record<string, string>,
@@ -46,7 +41,7 @@ export function httpRequests(
 const contentType = (type: string | undefined): Record<string, string> =>
   type === undefined ? {} : { 'Content-Type': type }
 
-/** Mostly what is there: a path with odd values only would end at the first one. */
+/** Returns mostly existing paths, because a path with only odd values would fail at the first one. */
 const pathOf = ({ path }: Operation, values: Record<string, string>) =>
   fc
     .tuple(
@@ -95,7 +90,7 @@ function bodyOf({ requestBody }: Operation): fc.Arbitrary<Body> {
   return fc.oneof(
     { weight: 8, arbitrary: valueFor(schema).map(json) },
     { weight: 1, arbitrary: oddJson.map(json) },
-    // Broken off in its middle.
+    // The body breaks off in the middle.
     {
       weight: 1,
       arbitrary: valueFor(schema).map((value) => ({ type, text: json(value).text.slice(0, -3) })),
@@ -120,7 +115,7 @@ const otherTypes = [
   'x',
 ]
 
-/** A value of a schema in which some part may be odd. */
+/** Returns a value of a schema in which any part may be odd. */
 function valueFor(schema: Schema): fc.Arbitrary<unknown> {
   const [first] = schema.anyOf ?? schema.oneOf ?? []
   if (first) return valueFor(first)
@@ -136,7 +131,7 @@ function valueFor(schema: Schema): fc.Arbitrary<unknown> {
 const fieldOf = (schema: Schema) =>
   fc.oneof({ weight: 5, arbitrary: valueFor(schema) }, { weight: 1, arbitrary: oddJson })
 
-/** What the schema of a single value allows, as far as the type goes. */
+/** Returns a valid single value of a schema, as far as its type determines it. */
 function validText(schema: Schema): fc.Arbitrary<string> {
   if (schema.enum) return fc.constantFrom(...schema.enum.map(String))
   switch ([schema.type].flat()[0]) {
@@ -157,5 +152,5 @@ function validText(schema: Schema): fc.Arbitrary<string> {
   }
 }
 
-/** Texts may hold halves of characters, which no URL can. */
+/** Encodes a text, which may contain unpaired surrogates that no URL can contain. */
 const encode = (text: string) => encodeURIComponent(Buffer.from(text).toString())

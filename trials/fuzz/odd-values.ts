@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Values that parsers, databases, file systems and git have reasons to stumble over. */
+/** Values that often cause trouble in parsers, databases, file systems and git. */
 export const oddTexts = [
   '',
   ' ',
@@ -83,7 +83,7 @@ export const oddText = fc.oneof(
   { weight: 1, arbitrary: fc.string({ maxLength: 40 }) },
 )
 
-/** Any JSON value, with odd texts and numbers in it. */
+/** Any JSON value with odd texts and numbers. */
 export const oddJson: fc.Arbitrary<unknown> = fc.oneof(
   oddText,
   fc.jsonValue({ maxDepth: 3 }),
@@ -91,8 +91,8 @@ export const oddJson: fc.Arbitrary<unknown> = fc.oneof(
 )
 
 /**
- * Bytes that differ from the given ones in a few places: changed, cut off, doubled, taken out, or with more
- * put in.
+ * Returns bytes that differ from the given ones in a few places: changed, cut off, duplicated, removed or
+ * inserted.
  */
 export const mutated = (bytes: Uint8Array): fc.Arbitrary<Uint8Array> =>
   fc.array(change, { minLength: 1, maxLength: 4 }).map((changes) => changes.reduce(apply, bytes))

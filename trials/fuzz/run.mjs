@@ -1,4 +1,4 @@
-// Sends mutated requests to every service, for as long and from where `FUZZ_SECONDS` and `FUZZ_SEED` say.
+// Sends mutated requests to every service, with the duration and seed in `FUZZ_SECONDS` and `FUZZ_SEED`.
 // Arguments go to vitest.
 import { join } from 'node:path'
 import { root, run } from '../../ops/setup/bootstrap.mjs'

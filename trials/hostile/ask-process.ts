@@ -1,22 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What the neighbour asks, and how often. */
+/** A request of the neighbour, and its frequency. */
 export interface Question {
   url: string
   token: string
   everyMs: number
 }
 
-/** How the neighbour's questions were answered. */
+/** The statistics of the answers to the neighbour. */
 export interface Answers {
   p99Ms: number
   worstMs: number
   count: number
-  /** Answers that were no success, and requests without an answer. */
+  /** Answers without success, and requests without an answer. */
   failures: number
 }
 
-/** A neighbour waits no longer. */
+/** Time after which a neighbour gives up. */
 const timeoutMs = 30_000
 
 const questions = JSON.parse(process.argv[2] ?? '') as Question[]
@@ -46,7 +46,7 @@ async function askUntilOver(question: Question): Promise<Answers> {
   }
 }
 
-// Loading and the first connection are no part of what is measured.
+// Loading and the first connection are not measured.
 await Promise.all(questions.map(ask))
 process.send?.('ready')
 process.once('message', () => {

@@ -10,7 +10,7 @@ import { statusesOf } from './statuses.js'
 
 const run = promisify(execFile)
 
-/** An attacker who is not answered gives up after this time. */
+/** Time after which an attacker without an answer gives up. */
 const attackMs = 40_000
 
 interface Target {
@@ -19,7 +19,7 @@ interface Target {
   remote: string
 }
 
-/** A project of the attacker, filled by a push. */
+/** Creates a project of the attacker and fills it by a push. */
 async function createFilled(
   { tree, attacker }: Scene,
   path: string,
@@ -33,7 +33,7 @@ async function createFilled(
   return { id: Number(made.body.id), remote }
 }
 
-/** Asks all at once; status 0 stands for no answer. */
+/** Sends all requests in parallel; status 0 means that there was no answer. */
 async function askAll({ tree }: Scene, token: string | null, paths: readonly string[]): Promise<string> {
   const signal = AbortSignal.timeout(attackMs)
   const ask = async (path: string) => {

@@ -20,7 +20,7 @@ const headersOf = (token: string, further: OutgoingHttpHeaders = {}): OutgoingHt
   ...further,
 })
 
-/** The beginning of a message of 4 MiB that never ends. */
+/** Returns the beginning of a message of 4 MiB that never ends. */
 function unfinished(): Buffer {
   const message = Buffer.alloc(4 * mebibyte)
   message.writeUInt32BE(4 * mebibyte - 5, 1)
@@ -81,7 +81,7 @@ const streams: Input = {
   service: 'saga-reporter',
   async run({ tree, attacker, neighbour }) {
     const leaving = new AbortController()
-    // A stream whose answer nobody holds any more is closed.
+    // The answers are kept, because a stream whose answer is garbage-collected is closed.
     const answers: Response[] = []
     const open = async (token: string) => {
       const headers = { 'PRIVATE-TOKEN': token }
@@ -97,7 +97,7 @@ const streams: Input = {
   },
 }
 
-/** The gRPC status of a call with an empty message, or how it ended. */
+/** Returns the gRPC status of a call with an empty message, or how it ended. */
 function statusOf(one: ReturnType<typeof session>, headers: OutgoingHttpHeaders): Promise<string> {
   return new Promise((resolve) => {
     if (one.destroyed) return resolve('the connection is gone')

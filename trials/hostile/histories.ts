@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** A repository that is pushed. */
+/** A repository that the attacker pushes. */
 export interface History {
   folder: string
 }
 
 const who = 'A <a@example.com> 1700000000 +0000'
 
-/** Runs git, and gives its output. */
+/** Runs git, and returns its output. */
 async function git(folder: string, args: string[], input: Iterable<string> = []): Promise<string> {
   const child = spawn('git', ['-C', folder, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
@@ -43,7 +43,7 @@ export async function fill(remote: string, { folder }: History): Promise<void> {
 
 const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
 
-/** Lines that no other file has. */
+/** Returns lines that no other file has. */
 const lines = (seed: string, count: number) =>
   Array.from({ length: count }, (_, line) => createHash('md5').update(`${seed} ${line}`).digest('hex')).join(
     '\n',
@@ -52,7 +52,7 @@ const lines = (seed: string, count: number) =>
 const filesCount = 900
 const sameTrees = 80
 
-/** 900 files of 18 KB that are renamed and changed by a half, and 80 commits of the same two trees. */
+/** Makes 900 files of 18 KB that are renamed and half changed, and 80 commits of the same two trees. */
 export async function renames(): Promise<{ history: History; commits: string[] }> {
   function* stream() {
     yield `commit refs/heads/main\ncommitter ${who}\n${data('first')}`
@@ -77,7 +77,7 @@ export async function renames(): Promise<{ history: History; commits: string[] }
   return { history, commits }
 }
 
-/** So many commits, of which each changes one of two files. */
+/** Makes that many commits, each of which changes one of two files. */
 export function longHistory(commits: number): Promise<History> {
   function* stream() {
     for (let number = 0; number < commits; number += 1) {
@@ -89,7 +89,7 @@ export function longHistory(commits: number): Promise<History> {
   return created(stream())
 }
 
-/** A file of so many lines, and a commit that changes each of them. */
+/** Makes a file of that many lines, and a commit that changes each of them. */
 export function rewrittenLines(count: number): Promise<History> {
   const numbered = (word: string) =>
     data(Array.from({ length: count }, (_, line) => `${word}${line}`).join('\n'))

@@ -20,7 +20,7 @@ const commit = (branch: string, content = 'x') => ({
   actions: [{ action: 'create', file_path: 'a', content, encoding: 'base64' }],
 })
 
-/** Stores a pattern that backtracking takes for ever to refuse, and has it judged. */
+/** Stores a pattern that takes for ever with backtracking, and commits to a branch that it is matched against. */
 const pattern: Input = {
   name: 'commit to a branch against the pattern (*a)×24*b',
   service: 'git-api',
@@ -92,7 +92,7 @@ const fields: Input = {
   },
 }
 
-/** Announces much, sends one byte, and has the neighbour commit 1.5 MB meanwhile. */
+/** Announces a large body, sends one byte, and lets the neighbour commit 1.5 MB meanwhile. */
 const stalled: Input = {
   name: '50 stalled uploads of 314 MB; a neighbour commits 1.5 MB',
   service: 'git-api',
@@ -138,7 +138,7 @@ const guesses: Input = {
   },
 }
 
-/** Packages and attachments, as many of each. */
+/** Sends packages and attachments, the same number of each. */
 const files: Input = {
   name: '10 files of 200 MB at once',
   service: 'git-api',
@@ -170,7 +170,7 @@ export const httpInputs = [
 
 const fileBytes = 200_000_000
 
-/** Sends random bytes on a connection of its own, in a form when it is a POST. */
+/** Sends random bytes on a separate connection, as a form for a POST. */
 async function sendFile(tree: Tree, { token, project }: User, method: 'PUT' | 'POST', path: string) {
   const chunk = randomBytes(1_000_000)
   const begin = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n'
@@ -209,7 +209,7 @@ function startUpload(tree: Tree, { token, project }: User, bytes: number): Clien
 
 let branches = 0
 
-/** Milliseconds until a commit of so many megabytes is answered. */
+/** Returns milliseconds until a commit of that many megabytes is answered. */
 async function commitMs(tree: Tree, user: User, megabytes: number): Promise<number> {
   branches += 1
   const content = randomBytes(megabytes * 0.75 * 1024 * 1024).toString('base64')

@@ -8,7 +8,7 @@ export interface Scene {
   neighbour: User
 }
 
-/** Does the work so many times, fifty at once. */
+/** Does the work that many times, fifty at once. */
 export async function sideBySide<Result>(
   times: number,
   work: (number: number) => Promise<Result>,
@@ -25,12 +25,12 @@ export async function sideBySide<Result>(
   return results
 }
 
-/** Something that one caller may send to hurt another one. */
+/** An attack of one caller on others. */
 export interface Input {
   name: string
-  /** The service whose memory counts, and which the neighbour asks. */
+  /** The service that the neighbour uses, and whose memory is measured. */
   service: Service
-  /** Makes what the attack needs, before the neighbour is watched. */
+  /** Prepares the attack before the neighbour is measured. */
   prepare?(scene: Scene): Promise<void>
   /** @returns the result, in a few words */
   run(scene: Scene): Promise<string>

@@ -9,22 +9,22 @@ import type { Answers, Question } from './ask-process.js'
 
 const smallEveryMs = 80
 const readEveryMs = 400
-/** What an attack leaves behind counts, too. */
+/** Time after the attack that is still measured, because its aftermath counts, too. */
 const afterMs = 1_000
 
 export interface Seen {
-  /** A question that needs the service alone. */
+  /** Answers to a request that needs only the service. */
   small: Answers
-  /** A question that needs git; undefined for a service without git. */
+  /** Answers to a request that needs git; undefined for a service without git. */
   read: Answers | undefined
-  /** How much the memory of the service grew at most. */
+  /** Largest growth of the service's memory. */
   grownBytes: number
 }
 
 /**
- * Runs `attack` while a neighbour asks the service a small question, and git about its repository, again and
- * again, and reports how the neighbour was answered. The neighbour is a separate process, so that its times
- * do not include the work of the attacker.
+ * Runs `attack` while a neighbour repeatedly sends a small request, and one that reads its repository with
+ * git, and reports the neighbour's answers. The neighbour is a separate process, so that its times do not
+ * include the work of the attacker.
  */
 export async function besideNeighbour(
   tree: Tree,

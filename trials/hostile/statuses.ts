@@ -1,4 +1,4 @@
-/** `401 × 60, 429 × 40`. */
+/** Returns `401 × 60, 429 × 40`. */
 export function statusesOf(answers: { status: number }[]): string {
   const counts = new Map<number, number>()
   for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1)

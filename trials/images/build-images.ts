@@ -10,7 +10,7 @@ const tools = ['buildah', 'debootstrap', 'jq', 'runc']
 export const imageOf = (name: string) => `localhost/switchyard/${name}`
 
 /**
- * Builds the images of these services from the Dockerfile, on a base of the same Node. Returns the name of
+ * Builds the images of these services from the Dockerfile, on a base with the same Node. Returns the name of
  * the base.
  */
 export async function buildImages(services: string[]): Promise<string> {
@@ -27,7 +27,7 @@ export async function buildImages(services: string[]): Promise<string> {
       '--build-arg',
       text,
     ])
-    // Of the formats, that of Docker has health checks.
+    // Only Docker's format has health checks.
     const options = ['--isolation', 'chroot', '--layers', '--pull-never', '--format', 'docker']
     const file = join(repository, 'ops/docker/Dockerfile')
     await buildah('build', ...options, '--file', file, ...given, '--tag', imageOf(service), repository)
@@ -36,8 +36,7 @@ export async function buildImages(services: string[]): Promise<string> {
 }
 
 /**
- * Node's image is made here, of Debian's packages and npm's build of Node, so that no registry of images is
- * asked.
+ * Builds Node's image from Debian's packages and npm's build of Node, so that no image registry is needed.
  */
 async function findBase(): Promise<string> {
   const argument = readDockerfile()
@@ -66,7 +65,7 @@ async function findBase(): Promise<string> {
 
 const authorities = '/etc/ssl/certs/ca-certificates.crt'
 
-/** Puts into `root` what Node's image has besides Debian: Node, npm, and the user `node`. */
+/** Adds to `root` what Node's image has besides Debian: Node, npm, and the user `node`. */
 async function addNode(folder: string, root: string, version: string): Promise<void> {
   const npmFolder = join(root, 'usr/local/lib/node_modules/npm')
   mkdirSync(npmFolder, { recursive: true })
@@ -86,9 +85,9 @@ async function addNode(folder: string, root: string, version: string): Promise<v
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'))
   await execa('chmod', ['a+x', join(npmFolder, 'bin/npm-cli.js')])
   await execa('chroot', [root, 'useradd', '--uid', '1000', '--create-home', 'node'])
-  // Those of this machine, which may trust a proxy.
+  // The authorities of this machine, which may trust a proxy.
   cpSync(authorities, join(root, authorities))
-  // As in Debian's own slim images: apt keeps no lists, packages and caches, and dpkg installs no manuals and
+  // As in Debian's slim images, apt keeps no lists, packages and caches, and dpkg installs no manuals and
   // documentation.
   await execa('chroot', [root, 'apt-get', 'clean'])
   rmSync(join(root, 'var/lib/apt/lists'), { recursive: true })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { repository } from '../../ops/docker/test/support/build-stages.js'
 
-/** Images and layers stay here for the next run; nothing of the machine's own images is touched. */
+/** Folder of images and layers, kept for the next run; the machine's own images are not touched. */
 export const cache = join(repository, 'node_modules/.cache/switchyard-images')
 
 const settings = {
@@ -12,8 +12,7 @@ driver = "overlay"
 runroot = "${cache}/run"
 graphroot = "${cache}/storage"
 `,
-  // Without control groups it works on machines that have the first and the second version of them beside
-  // each other.
+  // Without control groups, it also works on machines that have versions 1 and 2 of them in parallel.
   'containers.conf': `[containers]
 default_ulimits = []
 cgroups = "disabled"
@@ -24,7 +23,7 @@ netns = "host"
 export const buildahEnvironment = {
   CONTAINERS_STORAGE_CONF: join(cache, 'storage.conf'),
   CONTAINERS_CONF: join(cache, 'containers.conf'),
-  // The folder of build caches, such as that of pnpm.
+  // The folder of build caches, such as pnpm's.
   TMPDIR: join(cache, 'tmp'),
 }
 
@@ -33,7 +32,7 @@ export function prepareBuildah(): void {
   for (const [name, text] of Object.entries(settings)) writeFileSync(join(cache, name), text)
 }
 
-/** What a command of buildah prints. */
+/** Runs a buildah command and returns its output. */
 export async function buildah(...args: string[]): Promise<string> {
   return (await execa('buildah', args, { env: buildahEnvironment })).stdout
 }
@@ -50,11 +49,11 @@ export async function configOf(image: string): Promise<ImageConfig> {
   return JSON.parse(await buildah('inspect', '--type', 'image', image)).Docker.config
 }
 
-/** Hexadecimal SHA-256 of an image's settings, which name its layers by theirs. */
+/** Returns the hexadecimal SHA-256 of an image's configuration, which contains the hashes of its layers. */
 export const idOf = (image: string): Promise<string> =>
   buildah('inspect', '--type', 'image', '--format', '{{.FromImageID}}', image)
 
-/** Calls `use` with the folder where the files of an image are for that time. */
+/** Calls `use` with a folder in which the files of an image are mounted meanwhile. */
 export async function withFiles<T>(image: string, use: (folder: string) => T): Promise<Awaited<T>> {
   const container = await buildah('from', '--pull-never', image)
   try {

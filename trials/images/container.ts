@@ -3,24 +3,24 @@ import { execa, execaSync } from 'execa'
 import { buildah, buildahEnvironment, configOf } from './buildah.js'
 
 export interface Container {
-  /** Runs a further command in it, with the variables of the first, as an engine runs health checks. */
+  /** Runs another command in it, with the variables of the first, as an engine runs health checks. */
   exec(...command: string[]): Promise<{ exitCode?: number; all: string }>
-  /** As an engine stops a container. */
+  /** Stops the container as an engine does. */
   terminate(): void
-  /** How its program ended, and what it printed. */
+  /** Exit code and output of its program. */
   ended: Promise<{ exitCode?: number; all: string }>
   remove(): Promise<void>
 }
 
 export interface ContainerOptions {
   variables: Record<string, string>
-  /** Folders of this machine, by where the container has them. */
+  /** Folders of this machine, by their paths in the container. */
   volumes?: Record<string, string>
-  /** In place of what the image says. */
+  /** Command in place of the image's. */
   command?: string[]
 }
 
-/** Runs what an image says, by runc: in its own processes and files, and in the network of this machine. */
+/** Runs an image with runc: with its own processes and files, and in the network of this machine. */
 export async function startContainer(
   image: string,
   { variables, volumes = {}, command }: ContainerOptions,
@@ -63,7 +63,7 @@ export async function startContainer(
   }
 }
 
-/** The first process of a container, below those of buildah. */
+/** Returns the first process of a container, below those of buildah. */
 function firstProcess(pid: number | undefined): number {
   for (let current = String(pid); ; ) {
     const { stdout } = execaSync('pgrep', ['--parent', current])

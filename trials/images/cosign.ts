@@ -11,7 +11,7 @@ const tool = {
   check: ['version'],
 }
 
-/** The cosign of Debian 13, which runs on older Debian systems too. */
+/** Finds the cosign of Debian 13, which also runs on older Debian systems. */
 export const findCosign = async (): Promise<string> => {
   const toolsDir = toolsFolder(repository)
   return findAptCopy(tool, toolsDir) ?? (await fetchFromRelease(tool, toolsDir))

@@ -40,7 +40,7 @@ let running: Container | undefined
 
 beforeAll(async () => {
   base = await buildImages(imageNames)
-  // Under root PostgreSQL runs as another user, who must pass through this folder.
+  // Under root, PostgreSQL runs as another user, who must be able to enter this folder.
   chmodSync(folder, 0o711)
   postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: () => {}, durable: false })
   const server = await getRedisServer(toolsFolder(join(import.meta.dirname, '../..')), console.error)
@@ -61,7 +61,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A folder for what a container stores, as a volume is made from the folder of the image. */
+/** Returns a folder for the stored data of a container, made from the folder of the image like a volume. */
 function volume(name: string): string {
   const path = join(folder, name)
   mkdirSync(path, { recursive: true })
@@ -71,7 +71,7 @@ function volume(name: string): string {
 
 const storageIn = (name: string) => ({ '/var/lib/switchyard': volume(name) })
 
-/** Bytes of the files of an image. */
+/** Returns the bytes of an image's files. */
 const sizeOf = (image: string) =>
   withFiles(image, async (files) => Number.parseInt((await execa('du', ['-sb', files])).stdout, 10))
 
@@ -88,10 +88,7 @@ async function call(url: string, body?: object): Promise<string> {
   return text
 }
 
-/**
- * What each service is there for, once. git-api is first: the others know the token from it, and the worker
- * its job.
- */
+/** One use of each service. git-api is first, because the others need its token, and the worker its job. */
 const uses: Record<string, (doors: Doors) => Promise<void>> = {
   'git-api': async ({ url }) => {
     await call(`${url}/api/v4/projects`, { name: 'shipped' })
@@ -139,7 +136,7 @@ it.each(imageNames)(
     expect(added).toBeLessThan(120)
     const components = await withFiles(imageOf(name), listedIn)
     expect(components.filter((item) => /^(prisma|typescript|turbo|tsx|vitest)$/.test(item.name))).toEqual([])
-    // A library both in the bundle and beside it would be listed twice.
+    // A library that is both in the bundle and beside it would be listed twice.
     expect(new Set(components.map((item) => item.purl)).size).toBe(components.length)
   },
 )
@@ -157,7 +154,7 @@ it.each(imageNames)(
       console.log(`${name}: ${debian.length} packages of Debian, ${listed('npm').length} of npm`)
       expect(listed('deb').sort()).toEqual(debian.sort())
       expect(listed('npm')).toEqual(expect.arrayContaining(npm))
-      // Node's image has npm, which is made of many.
+      // Node's image contains npm, which consists of many packages.
       expect(npm.length).toBeGreaterThan(100)
       expect(listed('generic')).toEqual([`node ${/:([\d.]+)-/.exec(base)?.[1]}`])
       // The packages that come with Node have their own licences.
@@ -188,12 +185,12 @@ it('the image of db migrates an empty database, and finds nothing to do the seco
 })
 
 describe('a container', () => {
-  it('is tried of every service', () => {
+  it('is tested for every service', () => {
     expect(Object.keys(uses).sort()).toEqual([...serviceNames].sort())
   })
 
   it.each(Object.keys(uses))(
-    'of %s serves as a user without rights, tells its health, and ends on SIGTERM',
+    'of %s serves as a user without privileges, reports its health, and ends on SIGTERM',
     async (name) => {
       const port = String(await getFreePort())
       const grpcPort = String(await getFreePort())
@@ -238,7 +235,7 @@ describe('the image of backup', () => {
     return ended
   }
 
-  it('backs up what containers have stored, and restores it into an empty installation that serves it', async () => {
+  it('backs up the data of containers, and restores it into an empty installation that serves it', async () => {
     for (const _ of ['first', 'again'])
       expect(await run(postgres.url, 'storage')).toMatchObject({
         exitCode: 0,
@@ -266,7 +263,7 @@ describe('the image of backup', () => {
     }
   })
 
-  it('refuses to restore over what is there, in one line', async () => {
+  it('refuses to overwrite existing data, in one line', async () => {
     expect(await run(postgres.url, 'storage', restoring)).toMatchObject({
       exitCode: 1,
       all: expect.stringMatching(/^✗ .* is not empty: restore into an empty installation$/m),
@@ -334,7 +331,7 @@ describe('a release', () => {
     },
   )
 
-  it('is refused with the key of somebody else', async () => {
+  it('is refused with the key of another person', async () => {
     await release.makeKeys()
     expect(await release.verify(name)).toHaveLength(3)
   })

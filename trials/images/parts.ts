@@ -9,11 +9,11 @@ export interface Component {
   licenses?: { expression: string }[]
 }
 
-/** The components that an image lists. */
+/** Returns the components that an image lists. */
 export const listedIn = (files: string): Component[] =>
   JSON.parse(readFileSync(join(files, 'app/sbom.cdx.json'), 'utf8')).components
 
-/** The packages of Debian in an image, as its dpkg tells: `name version`. */
+/** Returns the Debian packages in an image, according to its dpkg: `name version`. */
 export async function debianPackagesIn(files: string): Promise<string[]> {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the format of dpkg-query
   const format = '${Package} ${Version}\\n'
@@ -21,7 +21,7 @@ export async function debianPackagesIn(files: string): Promise<string[]> {
   return stdout.split('\n')
 }
 
-/** The folders of npm packages in an image, without those of this workspace: `name version`. */
+/** Returns the npm packages in an image, without those of this workspace: `name version`. */
 export async function npmPackagesIn(files: string): Promise<string[]> {
   const folders = ['-regex', '.*/node_modules/\\(@[^/]+/\\)?[^/@]+/package\\.json']
   const { stdout } = await execa('find', [files, '-xdev', ...folders])
@@ -33,7 +33,7 @@ export async function npmPackagesIn(files: string): Promise<string[]> {
     .map(({ name, version }) => `${name} ${version}`)
 }
 
-/** Licences under which MIT-licensed programs may ship a library, with its notice. */
+/** Licences under which a program with the MIT licence may ship a library, with its notice. */
 const compatible = new Set([
   '0BSD',
   'Apache-2.0',
@@ -46,7 +46,7 @@ const compatible = new Set([
   'Unlicense',
 ])
 
-/** Whether a licence, or one of those that one may choose from, is compatible with MIT. */
+/** Returns whether a licence, or one of several alternatives, is compatible with MIT. */
 export const isCompatible = ({ licenses = [] }: Component): boolean =>
   licenses.some(({ expression }) =>
     expression

@@ -8,12 +8,12 @@ import { findCosign } from './cosign.js'
 
 const builder = 'https://builder.example.com/switchyard'
 
-/** Files that a release of images has, in a folder. */
+/** The files of a release of images, in a folder. */
 export interface Release {
   folder: string
   /** Runs each `cosign` line of the recipe for an image. @returns the outputs of those that fail */
   verify(name: string): Promise<string[]>
-  /** The file of a signed statement, read and written as what is signed. */
+  /** Reads or writes the signed content of a statement's file. */
   readStatement(file: string): Statement
   writeStatement(file: string, statement: Statement): void
   /** Makes a pair of keys; the public key replaces the former one. */
@@ -25,7 +25,7 @@ export interface Statement {
   predicate: Record<string, unknown>
 }
 
-/** Releases images as docs/operations.md says: an archive of each, signed by ops/docker/release.mjs. */
+/** Releases images as docs/operations.md describes: an archive of each, signed by ops/docker/release.mjs. */
 export async function releaseImages(names: string[], folder: string): Promise<Release> {
   mkdirSync(folder)
   const cosign = await findCosign()
@@ -65,6 +65,6 @@ const recipeLines = (beginning: string) =>
     .filter((line) => line.startsWith(`    ${beginning} `))
     .map((line) => line.trim())
 
-/** The lines of the recipe in SECURITY.md that check something, each after those that they need. */
+/** Returns the lines of the recipe in SECURITY.md that verify something, each after those that it needs. */
 export const verifyingCommands = (): string[] =>
   recipeLines('cosign').map((line) => [...recipeLines('export'), line].join('; '))

@@ -9,28 +9,28 @@ import { type Deployment, type observe, type Service, timeOf, type Year } from '
 
 const windowMinutes = 60
 const sagasMin = 20
-/** Deployments of a service that are finished within so many minutes of each other share what follows. */
+/** Deployments of a service that finish within this many minutes of each other share their consequences. */
 const sharedMinutes = 12
 
 export interface Alarm {
   deployments: number[]
   service: number
   finding: Finding
-  /** From the end of the deployment to the look that found it. */
+  /** Minutes from the end of the deployment to the comparison that found it. */
   delayMinutes: number
   finishedMinute: number
 }
 
 type Observed = ReturnType<typeof observe>
 
-/** Every alarm of a year, as one who looks at each deployment raises it: one for each service. */
+/** Returns every alarm of a year that comparisons of each deployment raise, one for each service. */
 export function alarmsOf(year: Year, observed: Observed): Alarm[] {
   const alarms: Alarm[] = []
   for (const deployment of year.deployments)
     for (const number of deployment.services) {
       const service = year.services[number] as Service
       const shared = sharersOf(year, deployment, number)
-      // The first of those that share raises the alarm for all.
+      // The first of several concurrent deployments raises the alarm for all.
       if (shared[0]?.id !== deployment.id) continue
       const alarm = firstAlarm(year, observed, deployment, service)
       if (alarm) alarms.push({ ...alarm, deployments: shared.map(({ id }) => id) })
@@ -60,7 +60,7 @@ function firstAlarm(year: Year, observed: Observed, deployment: Deployment, serv
     const earlier = day.queues.filter(({ at }) => at < timeOf(from))
     return { runs, queues: [...earlier, ...queues], hours: day.shares, knownFingerprints }
   }
-  // Each has a common cause by itself, which stays.
+  // Sagas and queues have separate common causes, which stay.
   let parts = [sagasOf, queuesOf]
   for (const delayMinutes of looksWithin(windowMinutes)) {
     const to = finishedMinute + delayMinutes

@@ -37,8 +37,8 @@ const blamed = outages.filter((outage) => wrong.some((alarm) => overlaps(alarm, 
 const delays = right.map(({ delayMinutes }) => delayMinutes)
 
 /**
- * Whether a person could see a regression: twenty sagas or jobs in the hour after it, and twice the figure of
- * the hour before.
+ * Returns whether a person could see a regression: twenty sagas or jobs in the hour after it, and twice the
+ * figure of the hour before.
  */
 function isVisible({ services }: Year, { services: [number = 0], fromMinute, toMinute, kind }: Trouble) {
   const service = services[number]

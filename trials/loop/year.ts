@@ -5,7 +5,7 @@ const minuteMs = 60_000
 const dayMinutes = 24 * 60
 export const yearMinutes = 365 * dayMinutes
 
-/** A minute counts from the beginning of the year, which is a Monday. */
+/** A service. Minutes count from the beginning of the year, which is a Monday. */
 export interface Service {
   number: number
   sagasAnHour: number
@@ -24,7 +24,7 @@ export const kinds = ['rate', 'new_failure', 'slow', 'stuck', 'queue', 'jobs'] a
 export type Kind = (typeof kinds)[number]
 const planned = kinds.filter((kind) => kind !== 'jobs')
 
-/** What goes wrong in services for a time. */
+/** A temporary problem of services. */
 export interface Trouble {
   kind: Kind
   services: number[]
@@ -33,13 +33,13 @@ export interface Trouble {
   /** Share of the sagas or jobs that fail or wait, or the factor by which sagas and queues are slower. */
   size: number
   fingerprint: string
-  /** Id of the deployment that caused it; null: none did. */
+  /** Id of the deployment that caused it; null: none. */
   cause: number | null
 }
 
 export interface Year {
   services: Service[]
-  /** By time. */
+  /** Deployments by time. */
   deployments: Deployment[]
   troubles: Trouble[]
 }
@@ -52,7 +52,7 @@ export interface Plan {
   outages: number
 }
 
-/** Numbers and choices that follow from a seed. */
+/** Returns random numbers and choices of a seed. */
 function drawsOf(seed: number) {
   const chance = chanceOf(seed)
   const between = (from: number, to: number) => from + chance() * (to - from)
@@ -66,7 +66,7 @@ function drawsOf(seed: number) {
 
 type Draws = ReturnType<typeof drawsOf>
 
-/** A year that follows from a seed: who is deployed when, and what goes wrong why. */
+/** Plans a year from a seed: its deployments, its problems and their causes. */
 export function planYear(plan: Plan): Year {
   const draws = drawsOf(plan.seed)
   const services = Array.from({ length: plan.services }, (_, number) => ({
@@ -82,7 +82,7 @@ export function planYear(plan: Plan): Year {
     const minute = workingMinute(draws.chance)
     const chosen = chooseServices(year, draws)
     deploy(year, draws, chosen, minute)
-    // Some are deployed beside others, of the same service too.
+    // Some deployments are concurrent, even with the same service.
     if (draws.chance() < 0.1) {
       const beside = draws.chance() < 0.5 ? chosen : chooseServices(year, draws)
       deploy(year, draws, beside, minute + draws.between(0, 8))
@@ -126,7 +126,7 @@ function planRegression(year: Year, draws: Draws, number: number): void {
     fingerprint,
     cause: cause.id,
   })
-  // Most regressions end by a rollback.
+  // Most regressions end with a rollback.
   if (chance() < 0.7) deploy(year, draws, chosen, toMinute)
 }
 
@@ -148,7 +148,7 @@ function planOutage({ services, deployments, troubles }: Year, draws: Draws, num
   })
 }
 
-/** Every second trouble of a queue makes its jobs fail instead of making it slow. */
+/** Every second problem of a queue makes its jobs fail instead of making it slow. */
 const queueKindOf = (kind: Kind, number: number): Kind =>
   kind === 'queue' && number % 2 === 1 ? 'jobs' : kind
 
@@ -168,14 +168,14 @@ function sizeOf(kind: Kind, logBetween: (from: number, to: number) => number): n
   }
 }
 
-/** A minute between 9 and 18 on a day from Monday to Friday. */
+/** Returns a minute between 9 and 18 from Monday to Friday. */
 function workingMinute(chance: () => number): number {
   const week = Math.floor(chance() * 52)
   const day = Math.floor(chance() * 5)
   return (week * 7 + day) * dayMinutes + 9 * 60 + chance() * 9 * 60
 }
 
-/** How busy a minute is: by day more than by night, on weekends half. */
+/** Returns the relative load of a minute: higher by day than by night, and half on weekends. */
 function rhythm(minute: number): number {
   const hour = (minute % dayMinutes) / 60
   const day = Math.floor(minute / dayMinutes) % 7
@@ -188,7 +188,7 @@ const seedOf = (...numbers: number[]) =>
     1,
   )
 
-/** A number of the normal distribution (G. Box and M. Muller, 1958). */
+/** Returns a number of the normal distribution (G. Box and M. Muller, 1958). */
 const normal = (chance: () => number) =>
   Math.sqrt(-2 * Math.log(1 - chance())) * Math.cos(2 * Math.PI * chance())
 
@@ -201,13 +201,14 @@ function poisson(mean: number, chance: () => number): number {
 const startOfYear = Date.UTC(2024, 0, 1)
 export const timeOf = (minute: number): number => startOfYear + minute * minuteMs
 
-/** What services do in a minute; equal whenever it is asked. */
+/** Returns the activity of services by minute, which is the same for every call. */
 export function observe(year: Year, seed: number) {
   const troublesOf = year.services.map(({ number }) =>
     year.troubles.filter(({ services }) => services.includes(number)),
   )
   /**
-   * Sagas that failed and that waited among all of each hour before a minute, and what queues did in them.
+   * Returns the shares of failed and of waiting sagas in each hour before a minute, and the activity of
+   * queues in them.
    */
   function hoursBefore(service: Service, minute: number, hours: number) {
     const did = Array.from({ length: hours }, (_, hour) =>
@@ -266,7 +267,7 @@ function runAt(
   }
 }
 
-/** Latencies are whole seconds, as the history of queues has them. */
+/** Latencies are whole seconds, as in the history of queues. */
 function queueAt(
   minute: number,
   service: Service,

@@ -7,20 +7,19 @@ import { readCompose } from '../../ops/docker/test/support/compose.js'
 import { containers, findProgram } from './programs.js'
 
 export interface Containers {
-  /** The folder that stands for a path in a container, e.g. `/metrics` of `node-exporter`. */
+  /** Returns the folder for a path in a container, e.g. `/metrics` of `node-exporter`. */
   folderOf(container: string, path: string): string
-  /** The secret of a file. */
+  /** Returns the path of a secret. */
   secretPath(name: string): string
   start(env: Record<string, string>): Promise<void>
-  /** What a container has printed. */
+  /** Returns the output of a container. */
   logOf(container: string): string
   stop(): void
 }
 
 /**
- * Prometheus and the exporters with commands, variables and files of docker-compose.monitoring.yml, as
- * processes of this machine. Where the file mounts something, the paths of containers are replaced by those
- * of `folder`.
+ * Runs Prometheus and the exporters with commands, variables and files of docker-compose.monitoring.yml as
+ * processes of this machine. Mounted paths of containers are replaced by paths in `folder`.
  */
 export async function makeContainers(folder: string, externalUrl: string): Promise<Containers> {
   await execa('node', [join(repository, 'ops/docker/make-env.mjs'), folder])
@@ -31,7 +30,7 @@ export async function makeContainers(folder: string, externalUrl: string): Promi
   const logs = new Map<string, string>()
   const children: ChildProcess[] = []
 
-  /** Longest first: a mount may be below another one. */
+  /** The longest path comes first, because a mount may be below another one. */
   const mountsOf = (container: string) =>
     (compose.services[container]?.volumes ?? [])
       .map((volume) => volume.split(':') as [string, string])

@@ -3,8 +3,8 @@ import { apiOf } from '../support/api.js'
 import type { Tree } from '../support/tree.js'
 
 /**
- * Two deployments to production of a project: the first one failed, and the second one brought a commit and
- * restored it.
+ * Makes two deployments of a project to production: the first one fails, and the second one ships a commit
+ * that restores it.
  */
 export async function deploy(tree: Tree): Promise<void> {
   const api = apiOf(tree.url, tree.rootToken)

@@ -21,11 +21,11 @@ import { deploy } from './deliveries.js'
 import { serveNames } from './names.js'
 import { breakDatabase, settings, startTraffic } from './traffic.js'
 
-/** Of Kubernetes only. */
+/** Returns whether a metric exists only in Kubernetes. */
 const isElsewhere = (name: string) => /^(kube-|the kubelet)/.test(exporterMetrics.get(name) ?? '')
-/** Panels that are empty while all is well. */
+/** Panels that are empty without problems. */
 const onlyInTrouble = ['Parts that fail', 'Attempts that failed']
-/** A figure that is there with several storages only. */
+/** A metric that exists only with several storages. */
 const ofSeveralStorages = /\bgit_api_forwarded_requests_total\b/
 
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-monitoring-'))
@@ -36,7 +36,7 @@ let containers: Containers
 let names: Awaited<ReturnType<typeof serveNames>>
 let traffic: Awaited<ReturnType<typeof startTraffic>>
 let standby: pg.Client
-/** Alerts that were sent, by their name. */
+/** The sent alerts by name. */
 const received = new Map<string, { annotations: Record<string, string> }>()
 const alertmanager = createServer(async (request, response) => {
   const parts: Buffer[] = []
@@ -61,12 +61,12 @@ const query = async (expression: string) =>
 const hasData = async (expression: string) =>
   (await query(expression)).some(({ value }) => value[1] !== 'NaN')
 
-/** The process of a service of the tree; undefined while there is none. */
+/** Returns the process of a service of the tree; undefined while there is none. */
 const processOf = (service: string) =>
   listDescendants(tree.pid).find(({ command }) => command.includes(`services/${service}/dist/bundle/main.js`))
     ?.pid
 
-/** Has the tree start a service anew. */
+/** Makes the tree restart a service. */
 async function restart(service: string): Promise<void> {
   const before = processOf(service)
   if (before === undefined) throw new Error(`${service} does not run`)
@@ -76,7 +76,7 @@ async function restart(service: string): Promise<void> {
   await waitFor(isReady, { what: `${service} to be ready again`, timeoutMs: 60_000 })
 }
 
-/** Where a service of the tree listens: its own port, which it has in its environment. */
+/** Returns the port on which a service of the tree listens, from its environment. */
 function portOf(service: string): number {
   const environment = readFileSync(`/proc/${processOf(service)}/environ`, 'utf8').split('\0')
   return Number(environment.find((line) => line.startsWith('PORT='))?.slice('PORT='.length))
@@ -102,7 +102,7 @@ async function serveTree(): Promise<void> {
   standby.on('error', () => {})
 }
 
-/** What the operator says: where alerts go, and the address that clients use. */
+/** Writes the configuration of an operator: the receiver of alerts, and the address for clients. */
 function nameTargets(): void {
   const targets = containers.folderOf('prometheus', '/etc/prometheus/targets')
   const write = (name: string, address: string) =>
@@ -115,7 +115,7 @@ function nameTargets(): void {
 const disks = ['postgres', 'redis']
 const watched = (name: string) => containers.folderOf('node-exporter', `/watched/${name}`)
 
-/** What Compose's node exporter has mounted, and the backup that writes about itself. */
+/** Makes the mounted disks of Compose's node exporter, and the backup that reports itself there. */
 async function makeDisks(): Promise<void> {
   for (const name of disks) execFileSync('mount', ['--bind', join(tree.dataDir, name), watched(name)])
   const metrics = join(containers.folderOf('node-exporter', '/metrics'), 'switchyard.prom')
@@ -126,7 +126,7 @@ async function makeDisks(): Promise<void> {
 beforeAll(async () => {
   tree = await startTree({ env: { ...settings, SAGA_AUTH: 'token' } })
   await deploy(tree)
-  // git-api reads the figures of deliveries when it starts, and then every five minutes.
+  // git-api reads the delivery metrics when it starts, and then every five minutes.
   await restart('git-api')
   containers = await makeContainers(folder, tree.url)
   await serveTree()
@@ -142,7 +142,7 @@ beforeAll(async () => {
   await standby.connect()
   standby.query('START_REPLICATION PHYSICAL 0/1000000').catch(() => {})
   traffic = await startTraffic(tree)
-  // A rate needs two scrapes, and a panel asks for that of the last minute.
+  // A rate needs two scrapes, and panels use the rate of the last minute.
   await delay(75_000)
   await traffic.stop()
 })
@@ -156,7 +156,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-it('every target is up, with every service among them', async () => {
+it('every target is up, including every service', async () => {
   const up = await query('up')
   expect(up.filter(({ value }) => value[1] !== '1')).toEqual([])
   const { activeTargets, droppedTargets } =
@@ -181,7 +181,7 @@ describe.each(dashboards)('the dashboard %s', (_name, { panels }) => {
     async (title, expression) => {
       const chosen = expression.replaceAll('$__rate_interval', '2m').replaceAll(/\$(source|queue)/g, '.*')
       if (!onlyInTrouble.includes(title)) expect(await hasData(chosen)).toBe(true)
-      // The figure is there, although nothing of it is shown now.
+      // The metric exists, although it has no value now.
       else
         for (const name of selectorsOf(chosen).map(metricOf))
           expect(await query(`count(${name})`)).toHaveLength(1)
@@ -192,7 +192,7 @@ describe.each(dashboards)('the dashboard %s', (_name, { panels }) => {
 describe('the rules', () => {
   beforeAll(async () => {
     await breakDatabase(tree)
-    // Until it has been scraped twice, and the rules were evaluated after it.
+    // Waits for two scrapes, and an evaluation of the rules after them.
     await delay(50_000)
   })
 
@@ -209,7 +209,7 @@ describe('the rules', () => {
 })
 
 it('an alert is sent, and its address is a page of the console', async () => {
-  // The console starts three times within half an hour: ServiceRestarts.
+  // Three starts of the console within half an hour trigger ServiceRestarts.
   for (let times = 0; times < 3; times += 1) {
     const before = (await query('max(process_start_time_seconds{service="console"})'))[0]?.value[1]
     await restart('console')

@@ -6,17 +6,17 @@ import { execaSync } from 'execa'
 import { startNameServer } from '../../ops/gateway/test/support/name-server.js'
 import { makeAuthority, makeCertificate } from '../support/certificates.js'
 
-/** Where a name leads: an address of loopback of its own, at which a port leads elsewhere. */
+/** The destination of a name: a separate loopback address, from which a port is forwarded. */
 interface Destination {
   port: number
   to: NetConnectOpts
-  /** The connections that come in have TLS, with a certificate of the name. */
+  /** Whether incoming connections use TLS, with a certificate for the name. */
   tls?: boolean
 }
 
 /**
- * The names of containers: each is an address of this machine, as the name server of a network of containers
- * says.
+ * Serves the names of containers: each is an address of this machine, like from the name server of a
+ * container network.
  */
 export async function serveNames(folder: string, destinations: Map<string, Destination>, others: string[]) {
   const addresses = new Map(others.map((name) => [name, '127.0.0.1']))
@@ -39,7 +39,7 @@ export async function serveNames(folder: string, destinations: Map<string, Desti
   writeFileSync(file, 'nameserver 127.0.0.1\n')
   execaSync('mount', ['--bind', file, '/etc/resolv.conf'])
   return {
-    /** Of the authority of the certificates. */
+    /** File with the authority of the certificates. */
     authority: join(folder, 'ca.pem'),
     close() {
       nameServer.close()

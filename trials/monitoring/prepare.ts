@@ -1,5 +1,5 @@
-// Fetches what the trial runs, in the network of this machine: the trial has one of its own, without a way
-// out.
+// Downloads the programs of the trial in the network of this machine, because the trial has its own network
+// without a way out.
 import { findOnPath } from '../../packages/local-servers/src/tools/find-on-path.js'
 import { containers, findProgram } from './programs.js'
 

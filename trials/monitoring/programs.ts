@@ -14,7 +14,10 @@ const packages: Record<string, string> = {
 
 export const containers = Object.keys(packages)
 
-/** Of Debian 14, whose Prometheus has the version of the image; it runs on older Debian systems too. */
+/**
+ * Returns the tool in Debian 14, whose Prometheus has the version of the image; it also runs on older Debian
+ * systems.
+ */
 function toolOf(container: string): ReleaseTool {
   const name = packages[container] ?? container
   return {
@@ -31,5 +34,5 @@ async function find(tool: ReleaseTool): Promise<string> {
   return findAptCopy(tool, toolsDir) ?? (await fetchFromRelease(tool, toolsDir))
 }
 
-/** The program of a container. It is fetched when it is not there yet. */
+/** Finds the program of a container, and downloads it when it is missing. */
 export const findProgram = (container: string): Promise<string> => find(toolOf(container))

@@ -13,7 +13,7 @@ import { createMix } from '../support/mix.js'
 import { listDescendants } from '../support/processes.js'
 import type { Tree } from '../support/tree.js'
 
-/** What makes the worker see trouble within seconds. */
+/** Settings with which the worker detects problems within seconds. */
 export const settings = {
   SAGA_SWEEP_SECONDS: '2',
   SAGA_STUCK_AFTER_SECONDS: '5',
@@ -23,11 +23,11 @@ export const settings = {
   SAGA_RETENTION_EVERY_SECONDS: '2',
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
   RATE_LIMIT_PER_MINUTE: '0',
-  // Nothing listens there.
+  // No server listens at this address.
   AUDIT_EXPORT_HTTP_URL: 'http://127.0.0.1:9/audit',
 }
 
-/** Takes every other delivery of a webhook and refuses the rest. */
+/** Starts a receiver that accepts every other delivery of a webhook and refuses the rest. */
 async function startReceiver() {
   let count = 0
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ async function startReceiver() {
   }
 }
 
-/** Begins a request with a body that never comes, and goes away. */
+/** Begins a request whose body never arrives, and disconnects. */
 async function abort(tree: Tree, path: string): Promise<void> {
   const socket = connect(tree.httpPort, '127.0.0.1')
   const head = `POST /api/v4${path} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: ${tree.rootToken}\r\n`
@@ -52,7 +52,7 @@ async function abort(tree: Tree, path: string): Promise<void> {
 }
 
 /**
- * Sagas of which one is in error, one is stuck, one has an activity that is overdue, and one contradicts
+ * Returns sagas of which one is in error, one is stuck, one has an overdue activity, and one contradicts
  * itself.
  */
 const troubledSagas = () => {
@@ -80,7 +80,7 @@ const troubledSagas = () => {
   ]
 }
 
-/** Everything that people and programs do with an installation, again and again until it is stopped. */
+/** Starts typical requests of people and programs, which repeat until they are stopped. */
 export async function startTraffic(tree: Tree) {
   const api = apiOf(tree.url, tree.rootToken)
   const receiver = await startReceiver()
@@ -134,10 +134,7 @@ export async function startTraffic(tree: Tree) {
   }
 }
 
-/**
- * Ends PostgreSQL, again and again, until each service has answered a request and a call with an error for
- * it.
- */
+/** Kills PostgreSQL repeatedly until each service has answered a request and a call with an error. */
 export async function breakDatabase(tree: Tree): Promise<void> {
   const asked = ['/projects', '/sagas', '/broadcast_messages?page=1', '/jobqueue/queue_metrics', '/user']
   const broken = new Set<string>()

@@ -13,16 +13,13 @@ const bin = '/usr/lib/postgresql/15/bin'
 const scratch = mkdtempSync(join(tmpdir(), 'switchyard-pitr-'))
 const folderOf = (name: string) => join(scratch, name)
 const data = folderOf('data')
-/** The folder of the services, which is no part of what goes back in time. */
+/** The folder of the services, which is not restored. */
 const dataDir = folderOf('switchyard')
 
 let port: number
 let tree: Tree | undefined
 
-/**
- * Runs a program as the user of PostgreSQL, with the settings of pgBackRest that differ from those of its
- * file.
- */
+/** Runs a program as the user of PostgreSQL, with the settings of pgBackRest that differ from its file. */
 async function asPostgres(program: string, ...args: string[]): Promise<string> {
   const env = {
     PGBACKREST_CONFIG: folderOf('pgbackrest.conf'),
@@ -34,7 +31,7 @@ async function asPostgres(program: string, ...args: string[]): Promise<string> {
     PGBACKREST_LOCK_PATH: folderOf('locks'),
   }
   const command = ['--reuid=postgres', '--regid=postgres', '--init-groups', program, ...args]
-  // A server that stays keeps the standard output open.
+  // A server that keeps running would keep the standard output open.
   const output = program.endsWith('pg_ctl') ? 'ignore' : 'pipe'
   const { stdout } = await execa('setpriv', command, { cwd: scratch, env, stdout: output, stderr: output })
   return stdout ?? ''
@@ -105,7 +102,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true })
 })
 
-it('brings back every row from before a moment and none from after it, and the services go on', async () => {
+it('a restore has every row from before an instant and none from after it, and the services continue', async () => {
   await startServices()
   expect(await makeProject('before')).toBe(201)
   await pgbackrest('--type=full', 'backup')
@@ -129,7 +126,7 @@ it('brings back every row from before a moment and none from after it, and the s
     'between',
   ])
   await sql("SELECT setval('projects_id_seq', nextval('projects_id_seq') + 100000)")
-  // Its jobs are of the time that is gone.
+  // The jobs in Redis belong to the later state.
   rmSync(join(dataDir, 'redis'), { recursive: true })
 
   await startServices()

@@ -16,17 +16,17 @@ let installation: Installation
 let writes: AcknowledgedWrites
 let traffic: Traffic
 let receiver: Server
-/** Webhooks that came. */
+/** Number of received webhooks. */
 let received = 0
 
 beforeAll(async () => {
-  // Clients that write as fast as they can come to the limit of requests.
+  // Clients that write as fast as they can would exceed the rate limit.
   installation = await startInstallation({ env: { RATE_LIMIT_PER_MINUTE: '0' } })
   writes = await AcknowledgedWrites.start(installation.remote, [
     ...(['sagas', 'batches', 'httpBatches'] as const),
     ...(['commits', 'statuses', 'pushes'] as const),
   ])
-  // Clients of this kind repeat what was not acknowledged, as orchestrators do.
+  // These clients repeat unacknowledged events, as orchestrators do.
   traffic = new Traffic({ addresses: [installation.remote.grpcAddress], callers: 4, pauseMs: 1 })
   receiver = createServer((request, response) => {
     received += 1
@@ -47,10 +47,7 @@ afterAll(async () => {
   await installation?.stop()
 })
 
-/**
- * Does something to the installation while it is written to, and notes how long each kind of write had to
- * wait.
- */
+/** Causes a failure during writes, and records how long each kind of write had to wait. */
 async function drill(what: string, harm: () => unknown, isOver: () => Promise<unknown>): Promise<void> {
   const progress = async (when: string) => {
     const before = writes.counts()
@@ -71,7 +68,7 @@ async function drill(what: string, harm: () => unknown, isOver: () => Promise<un
   pauseAround(what, begin, writes, errorsBefore)
 }
 
-/** The machine that has the virtual address; undefined while none has it. */
+/** Returns the machine with the virtual address; undefined while none has it. */
 const addressed = () => installation.machines.find((machine) => machine.hasVirtualAddress())
 
 function present<T>(found: T | undefined, what: string): T {
@@ -81,9 +78,7 @@ function present<T>(found: T | undefined, what: string): T {
 
 const isReady = async (port: number) => (await fetch(`http://127.0.0.1:${port}/-/readiness`)).ok
 
-/**
- * The machine with both primaries and the virtual address loses its cable and all of its processes at once.
- */
+/** Cuts the machine with both primaries and the virtual address off, and kills all its processes at once. */
 async function loseMachine(): Promise<void> {
   const { postgres, redis, servers, replicas } = installation
   const lost = present(addressed(), 'machine with the virtual address')
@@ -126,7 +121,7 @@ async function killRedis(): Promise<void> {
   await waitFor(redis.isWhole, { what: 'Redis to have its replicas again', intervalMs: 100 })
 }
 
-it('loses no acknowledged write when a machine, servers and services go away, and recovers without an operator', async () => {
+it('the loss of a machine, of servers and of services loses no acknowledged write, and recovery needs no operator', async () => {
   const { postgres, replicas, servers } = installation
   await loseMachine()
 

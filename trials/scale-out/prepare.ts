@@ -1,13 +1,13 @@
-// Installs and fetches what the trial runs, in the network of this machine: the trial has one of its own,
-// without a way out.
+// Installs and downloads the programs of the trial in the network of this machine, because the trial has its
+// own network without a way out.
 import { launchBrowser } from '@switchyard/testing'
 import { gatewayTools } from '../../ops/gateway/test/support/gateway.js'
 import { findRecentNginx } from '../../packages/local-servers/src/tools/servers.js'
 import { ensureDebianPackages } from '../support/debian-packages.js'
 
 if (process.getuid?.() !== 0) throw new Error('this trial needs root on Debian 12')
-// Patroni's client of etcd imports `idna` where python3-openssl is installed, and no package of Debian
-// depends on it.
+// Patroni's etcd client imports `idna` when python3-openssl is installed, and no Debian package depends on
+// it.
 await ensureDebianPackages({
   'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
   patroni: '/usr/bin/patroni',
@@ -23,5 +23,5 @@ await ensureDebianPackages({
   procps: '/usr/sbin/sysctl',
 })
 await findRecentNginx(gatewayTools, console.info)
-// This installs the browser where it is missing.
+// Installs the browser if it is missing.
 await (await launchBrowser())?.close()

@@ -20,7 +20,7 @@ afterAll(() => installation?.stop())
 
 type Name = 'git-api' | 'saga-reporter' | 'admin-broadcast' | 'jobqueue-metrics'
 
-/** The address that leads to one of both replicas of a service, past the gateway. */
+/** Returns the address of one of two replicas of a service, without the gateway. */
 const replica = (name: Name, number: number) =>
   `http://127.0.0.1:${installation.replicas[name][number % 2]?.port}`
 
@@ -65,7 +65,7 @@ const commitTo = (number: number, project: string, path: string, content = path)
     },
   })
 
-/** What a stream of server-sent events has said until now. */
+/** Collects the events of a stream. */
 async function listen(name: Name, number: number, path: string) {
   const stop = new AbortController()
   const { body, status } = await fetch(`${replica(name, number)}${path}`, {
@@ -86,7 +86,7 @@ async function listen(name: Name, number: number, path: string) {
   }
 }
 
-it('what one git-api writes, the other one answers at once: commits, lists, files, branches', async () => {
+it('data that one git-api writes is visible in the other at once: commits, lists, files, branches', async () => {
   const project = await createProject('seen')
   for (let number = 0; number < 20; number += 1) {
     const written = await commitTo(number, project, `file-${number}`)
@@ -103,7 +103,7 @@ it('what one git-api writes, the other one answers at once: commits, lists, file
   }
 })
 
-it('commits to one branch by both git-apis at once are all in its history, or refused as conflicts', async () => {
+it('parallel commits to one branch by both git-api processes are all in its history, or refused as conflicts', async () => {
   const project = await createProject('raced')
   expect((await commitTo(0, project, 'first')).status).toBe(201)
   const answers = await Promise.all(
@@ -120,7 +120,7 @@ it('commits to one branch by both git-apis at once are all in its history, or re
   expect(list.length).toBe(made.length + 1)
 })
 
-it('a push to one git-api is fetched from the other, while commits by REST come to both', async () => {
+it('a push to one git-api is fetched from the other, during commits over REST to both', async () => {
   const project = await createProject('pushed')
   await commitTo(0, project, 'first')
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-clone-'))
@@ -146,7 +146,7 @@ it('a push to one git-api is fetched from the other, while commits by REST come 
   }
 })
 
-it('an object of Git LFS that one git-api took is given by the other', async () => {
+it('an object of Git LFS that was uploaded to one git-api is downloaded from the other', async () => {
   await createProject('large')
   const content = randomBytes(300_000)
   const oid = createHash('sha256').update(content).digest('hex')
@@ -164,7 +164,7 @@ it('an object of Git LFS that one git-api took is given by the other', async () 
   expect(Buffer.compare(Buffer.from(await given.arrayBuffer()), content)).toBe(0)
 })
 
-it('a token that is revoked at one replica is refused within a second by all', async () => {
+it('a token that is revoked at one replica is refused by all within a second', async () => {
   const { id, token } = await post<{ id: number; token: string }>(
     'git-api',
     0,
@@ -193,7 +193,7 @@ it('a token that is revoked at one replica is refused within a second by all', a
   })
 })
 
-it('a session that one replica began is taken by the others, and ends in all at once', async () => {
+it('a session that began at one replica is valid at the others, and ends at all of them at once', async () => {
   const origin = installation.url.replace('127.0.0.1', 'localhost')
   const begun = await ask('git-api', 0, '/api/v4/session', {
     method: 'POST',
@@ -215,7 +215,7 @@ it('a session that one replica began is taken by the others, and ends in all at 
   expect(await status('saga-reporter', 0, '/api/v4/sagas')).toBe(401)
 })
 
-it('a stream of one saga-reporter tells what was reported to the other, and both list it', async () => {
+it('a stream of one saga-reporter sends events that the other received, and both list them', async () => {
   const stream = await listen('saga-reporter', 0, '/api/v4/sagas/stream')
   const event = { operation: 'SagaStarted', saga_id: 'over-there', event_id: 'e1', service_name: 'e2e' }
   await post('saga-reporter', 1, '/api/v4/saga_events', { events: [event] })
@@ -230,7 +230,7 @@ it('a stream of one saga-reporter tells what was reported to the other, and both
   expect(again.results[0]?.outcome).toBe('duplicate')
 })
 
-it('a stream of one admin-broadcast tells a message that the other took, and its list has it', async () => {
+it('a stream of one admin-broadcast sends a message that the other received, and its list has it', async () => {
   const stream = await listen('admin-broadcast', 0, '/api/v4/broadcast_messages/stream')
   await post('admin-broadcast', 1, '/api/v4/broadcast_messages', { message: 'Said over there' })
   await waitFor(() => stream.said().includes('Said over there'), {

@@ -17,7 +17,7 @@ if (!(minutes > 0 && minutes <= 600)) {
   process.exit(2)
 }
 
-/** A slope over less time is noise. */
+/** Shortest duration for a verdict, because a slope over less time is noise. */
 const minutesToJudge = 20
 const capacityShare = 0.7
 const sampleEveryMs = Math.max(2000, (minutes * 60_000) / 180)
@@ -27,10 +27,10 @@ try {
   const databaseUrl = findPostgres(join(tree.dataDir, 'postgres'))
   if (databaseUrl === null) throw new Error('PostgreSQL does not run')
   const mix = await createMix(tree)
-  // The first times are slow: code is compiled and plans have no statistics.
+  // The first rounds are slow, because code is compiled and plans have no statistics.
   await measureCapacity(mix, 8, 15)
   const withFew = await measureCapacity(mix, 8, 30)
-  // Less: so much is left when a backlog has to be worked off.
+  // The load is below the capacity, so that a backlog can be worked off.
   const capacity = await measureCapacity(mix, underWayMax, 30)
   const perSecond = capacity * capacityShare
   console.log(

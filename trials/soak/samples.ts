@@ -1,10 +1,10 @@
 import pg from 'pg'
 import type { Tree } from '../support/tree.js'
 
-/** The console has no figures that a token may read. */
+/** Services without the console, whose metrics no token may read. */
 export const services = ['git-api', 'saga-reporter', 'worker', 'admin-broadcast', 'jobqueue-metrics'] as const
 
-/** Figures of a service, by the name of the column. */
+/** The measured figures of a service, by the name of the column. */
 export const figures = {
   'RSS, MB': { metric: 'process_resident_memory_bytes', scale: 1e-6 },
   'heap, MB': { metric: 'nodejs_heap_size_used_bytes', scale: 1e-6 },
@@ -21,7 +21,7 @@ export interface Sample {
   value: number
 }
 
-/** The figures of the services and of PostgreSQL at one moment. */
+/** Takes the figures of the services and of PostgreSQL at one moment. */
 export async function takeSamples(tree: Tree, databaseUrl: string, seconds: number): Promise<Sample[]> {
   const ofServices = await Promise.all(services.map((service) => samplesOf(tree, service, seconds)))
   return [...ofServices.flat(), ...(await connectionsOf(databaseUrl, seconds))]

@@ -1,7 +1,7 @@
 import { median } from '../support/statistics.js'
 import type { Figure, Sample } from './samples.js'
 
-/** Growth in an hour that counts as flat: so much, or so large a share of the median, whichever is more. */
+/** Growth per hour that counts as flat: an absolute value, or a share of the median, whichever is larger. */
 const tolerances: Record<Figure, { absolute: number; share: number }> = {
   'RSS, MB': { absolute: 30, share: 0.2 },
   'heap, MB': { absolute: 15, share: 0.2 },
@@ -10,7 +10,7 @@ const tolerances: Record<Figure, { absolute: number; share: number }> = {
   'connections to PostgreSQL': { absolute: 2, share: 0.2 },
 }
 
-/** In the first part of a run, caches fill and code is compiled. */
+/** The first part of a run, in which caches fill and code is compiled. */
 const warmUpShare = 0.25
 
 export interface Verdict {
@@ -21,7 +21,7 @@ export interface Verdict {
   isFlat: boolean
 }
 
-/** For every figure of every subject how it changes, after the first quarter of the run. */
+/** Returns the growth of every figure of every subject after the first quarter of the run. */
 export function judge(samples: readonly Sample[]): Verdict[] {
   const fromSeconds = Math.max(...samples.map(({ seconds }) => seconds)) * warmUpShare
   const groups = new Map<string, Sample[]>()
@@ -40,7 +40,9 @@ export function judge(samples: readonly Sample[]): Verdict[] {
   })
 }
 
-/** The least of ten samples in a row: at other times the heap also holds what the next collection frees. */
+/**
+ * Returns the minimum of each ten consecutive samples, because at other times the heap also contains garbage.
+ */
 function leastOfTen(group: readonly Sample[]): Sample[] {
   const starts = group.flatMap((_, index) => (index % 10 === 0 ? [index] : []))
   return starts.map((start) =>
@@ -49,8 +51,8 @@ function leastOfTen(group: readonly Sample[]): Sample[] {
 }
 
 /**
- * The median of the slopes between all pairs of samples (Theil and Sen), which single peaks do not change; 0
- * for a single sample.
+ * Returns the median of the slopes between all pairs of samples (Theil and Sen), on which single peaks have
+ * no effect; 0 for a single sample.
  */
 function slopePerSecond(group: readonly Sample[]): number {
   const slopes = group.flatMap((one, index) =>

@@ -13,10 +13,10 @@ import {
 import { execa } from 'execa'
 import { expect } from 'vitest'
 
-/** What is written: sagas by single calls and by batches, commits by REST and by pushes, statuses. */
+/** The kinds of writes: sagas by single calls and by batches, commits by REST and by pushes, statuses. */
 export type Kind = 'sagas' | 'batches' | 'httpBatches' | 'commits' | 'statuses' | 'pushes'
 
-/** An installation that is written to. */
+/** An installation to which clients write. */
 export interface Written {
   url: string
   /** `host:port` */
@@ -27,7 +27,7 @@ export interface Written {
 interface Journal {
   /** Ids of sagas, hashes of commits, names of statuses. */
   acknowledged: string[]
-  /** When something was acknowledged, in ms of `performance.now()`. */
+  /** Times of acknowledgements, in ms of `performance.now()`. */
   times: number[]
   errors: string[]
 }
@@ -36,7 +36,7 @@ const sagasOfBatch = 20
 const sagaIdsOf = (batch: string) => Array.from({ length: sagasOfBatch }, (_, index) => `${batch}-${index}`)
 const project = 'projects/root%2Fsafe'
 
-/** Clients that write until they are stopped, one of each kind, and remember what was acknowledged. */
+/** Clients that write until they are stopped, one of each kind, and record the acknowledged writes. */
 export class AcknowledgedWrites {
   readonly journals: Map<Kind, Journal>
   readonly #target: Written
@@ -54,7 +54,7 @@ export class AcknowledgedWrites {
     this.journals = new Map(kinds.map((kind) => [kind, { acknowledged: [], times: [], errors: [] }]))
   }
 
-  /** Makes the project `root/safe` and begins to write. */
+  /** Creates the project `root/safe` and starts writing. */
   static async start(target: Written, kinds: Kind[]): Promise<AcknowledgedWrites> {
     const writes = new AcknowledgedWrites(target, kinds)
     await writes.#created('projects', { name: 'safe' })
@@ -64,7 +64,7 @@ export class AcknowledgedWrites {
     return writes
   }
 
-  /** Whether each kind has been acknowledged more than a few times since the counts were taken. */
+  /** Returns whether each kind has had several acknowledgements since the counts were taken. */
   hasProgressedSince(counts: number[]): boolean {
     return this.counts().every((count, index) => count > (counts[index] ?? 0) + 5)
   }
@@ -73,7 +73,7 @@ export class AcknowledgedWrites {
     return [...this.journals.values()].map(({ times }) => times.length)
   }
 
-  /** Stops writing, and finds everything that was acknowledged. */
+  /** Stops writing, and checks that everything acknowledged is stored. */
   async stopAndExpectAll(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#writing)
@@ -105,7 +105,7 @@ export class AcknowledgedWrites {
       try {
         journal.acknowledged.push(...(await this.#write(kind, `${kind}-${number}`)))
         journal.times.push(performance.now())
-        // Every saga is listed at the end, so batches do not come as fast as they can.
+        // Every saga is listed at the end, so the number of batches is limited.
         if (kind === 'batches' || kind === 'httpBatches') await delay(200)
       } catch (error) {
         journal.errors.push(error instanceof Error ? error.message : String(error))
@@ -114,7 +114,7 @@ export class AcknowledgedWrites {
     }
   }
 
-  /** Writes one thing, or the things of one batch, under a new name, and returns what was acknowledged. */
+  /** Makes one write, or those of one batch, under a new name, and returns the acknowledged ones. */
   async #write(kind: Kind, name: string): Promise<string[]> {
     switch (kind) {
       case 'sagas':
@@ -229,7 +229,7 @@ export class AcknowledgedWrites {
     return (await execa('git', args, { cwd: this.#clone, env, timeout: 60_000 })).stdout
   }
 
-  /** One field of every item of a list. */
+  /** Returns one field of every item of a list. */
   async #listed(path: string, field: string): Promise<Set<unknown>> {
     const values = new Set<unknown>()
     let next: string | undefined = `${path}${path.includes('?') ? '&' : '?'}per_page=100`
@@ -243,7 +243,7 @@ export class AcknowledgedWrites {
   }
 }
 
-/** The sagas of a batch whose events were acknowledged. */
+/** Returns the sagas of a batch whose events were acknowledged. */
 function acknowledgedOf(batch: string, isStored: boolean[]): string[] {
   const stored = sagaIdsOf(batch).filter((_, index) => isStored[index])
   if (stored.length === 0) throw new Error('no event of the batch was stored')

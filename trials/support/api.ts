@@ -19,7 +19,7 @@ function send(
   })
 }
 
-/** Calls the API as the holder of a token, and fails on a refusal. */
+/** Returns a function that calls the API with a token, and rejects on a refusal. */
 export function apiOf(url: string, token: string) {
   return async <Answer = unknown>(method: string, path: string, body?: object): Promise<Answer> => {
     const response = await send(url, token, method, path, body)
@@ -31,7 +31,7 @@ export function apiOf(url: string, token: string) {
 
 export type Api = ReturnType<typeof apiOf>
 
-/** Calls the API as the holder of a token; the answer's status and body. */
+/** Calls the API with a token, and returns status and body of the answer. */
 export async function call(
   { url }: Pick<Tree, 'url'>,
   token: string,

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 with a seed (mulberry32). */
 export function chanceOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -9,7 +9,7 @@ export function chanceOf(seed: number): () => number {
   }
 }
 
-/** The same things in an order that follows from `chance`. */
+/** Returns the same items in an order that `chance` determines. */
 export function shuffle<Item>(items: readonly Item[], chance: () => number): Item[] {
   return items
     .map((item) => ({ item, place: chance() }))

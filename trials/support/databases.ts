@@ -6,9 +6,9 @@ import { startPostgres } from '@switchyard/local-servers'
 import pg from 'pg'
 
 /**
- * A PostgreSQL that keeps what it has committed, with one migrated database for each name.
+ * Starts a durable PostgreSQL with one migrated database for each name.
  *
- * @param keptDir a folder that stays, with everything in it
+ * @param keptDir a folder that is kept with its content
  */
 export async function startDatabases<Name extends string>(names: readonly Name[], keptDir?: string) {
   const dataDir = keptDir === undefined ? mkdtempSync(join(tmpdir(), 'switchyard-bench-')) : resolve(keptDir)
@@ -42,9 +42,8 @@ export async function startDatabases<Name extends string>(names: readonly Name[]
 }
 
 /**
- * A new segment of the WAL is filled with zeros and flushed before it is used, while every commit waits. A
- * server that has run for a while writes over segments it has used before; so does this one, for the two GB
- * of a run.
+ * Recycles WAL segments. A new segment is filled with zeros and flushed before it is used, while every commit
+ * waits. A server that has run for a while reuses segments; so does this one, for the two GB of a run.
  */
 async function recycleSegments(admin: pg.Client): Promise<void> {
   await admin.query("ALTER SYSTEM SET min_wal_size = '2GB'")
@@ -65,7 +64,8 @@ async function ask(url: string, text: string): Promise<number> {
 }
 
 /**
- * Gives the planner the statistics that autovacuum gathers within the first minute of load on a new database.
+ * Gives the planner the statistics that autovacuum would gather within the first minute of load on a new
+ * database.
  */
 export async function analyze(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
@@ -76,7 +76,7 @@ export async function analyze(url: string): Promise<void> {
 
 export const countLog = (url: string) => ask(url, 'SELECT count(*)::float8 AS answer FROM saga_events')
 
-/** Throws unless the log holds each event that was acknowledged exactly once, and nothing else. */
+/** Throws unless the log has each acknowledged event exactly once, and nothing else. */
 export async function checkLog(url: string, acknowledged: number): Promise<void> {
   const rows = await countLog(url)
   const twice = await ask(

@@ -1,13 +1,13 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { execa } from 'execa'
 
-/** Keeps Debian from starting the servers of packages that are installed. */
+/** Prevents Debian from starting the servers of installed packages. */
 const policy = '/usr/sbin/policy-rc.d'
 
 /**
- * Installs the missing packages where this process is root on Debian; else throws what to type.
+ * Installs missing packages when this process is root on Debian; otherwise throws the command to type.
  *
- * @param needed names of packages, each with a file of it
+ * @param needed names of packages, each with a file that it contains
  */
 export async function ensureDebianPackages(needed: Record<string, string>): Promise<void> {
   const missing = Object.entries(needed)

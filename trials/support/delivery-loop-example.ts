@@ -4,7 +4,7 @@ import type { Tree } from './tree.js'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Runs examples/delivery-loop against a tree, as its README says. */
+/** Runs examples/delivery-loop against a tree, as its README describes. */
 export const runExample = (
   tree: Pick<Tree, 'url' | 'grpcAddress' | 'rootToken'>,
   args: string[] = [],

@@ -1,13 +1,13 @@
 import type { Pool } from 'pg'
 
-/** How many sagas the table gets. */
+/** Number of sagas in the table. */
 export const sagaCount = Number(process.env.SAGAS ?? 5_000_000)
 
-/** The saga that is read alone: it has twenty activities with payloads. */
+/** Id of the saga that is read alone; it has twenty activities with payloads. */
 export const detailedSaga = 'saga-with-20-activities'
 
-// Sagas of the last 90 days, the newest last. Numbers are spread by multiplying with primes, so that no
-// property goes with another or with age.
+// Sagas of the last 90 days, the newest last. Numbers are multiplied by primes, so that no property
+// correlates with another or with age.
 const sagas = `INSERT INTO sagas
     (tenant, id, service_name, status, outcome, started_at, ended_at, late, first_seen_at, last_event_at)
   SELECT 'default', md5(n::text), 'service-' || least(n * 7919 % 100, n * 104729 % 50), status,
@@ -23,7 +23,7 @@ const sagas = `INSERT INTO sagas
         AS status
     FROM generate_series(1::bigint, $1) AS n) AS made`
 
-/** One saga in twenty has three activities; in half of those the last one failed. */
+/** One saga in twenty has three activities; in half of those, the last one failed. */
 const activities = `INSERT INTO saga_activities
     (tenant, id, saga_id, "order", status, first_seen_at, last_event_at, started_at, ended_at, aborted_at,
      execute_errors, error_fingerprint, parameter_data)
@@ -54,7 +54,7 @@ const flags = `INSERT INTO saga_flags (tenant, kind, saga_id, activity_id, since
     generate_series(1::bigint, $1) AS n JOIN sagas s ON s.tenant = 'default' AND s.id = md5(n::text)
   WHERE n % every = 3`
 
-/** A tag that every tenth saga has, and one that is its own. */
+/** A tag that every tenth saga has, and a unique one. */
 const tags = `INSERT INTO saga_tags (tenant, saga_id, tag, first_seen_at)
   SELECT s.tenant, s.id, tag, s.first_seen_at
   FROM generate_series(10::bigint, $1, 10) AS n JOIN sagas s ON s.tenant = 'default' AND s.id = md5(n::text),
@@ -82,8 +82,7 @@ const detailedActivities = `INSERT INTO saga_activities
   FROM generate_series(0, 19) AS n`
 
 /**
- * Fills an empty, migrated database. Indexes are made when the rows are there, which takes a fraction of the
- * time.
+ * Fills an empty, migrated database. Indexes are created after the rows, which takes a fraction of the time.
  */
 export async function fill(
   { pool }: { pool: Pool },
@@ -110,8 +109,8 @@ export async function fill(
 }
 
 /**
- * Reads tables and indexes of sagas once, so that the system has them in memory as it has those of a database
- * in use: questions for random rows otherwise time the disk.
+ * Reads tables and indexes of sagas once, so that the system has them in memory, as for a database in use;
+ * otherwise random reads would measure the disk.
  */
 export async function warm({ pool }: { pool: Pool }): Promise<void> {
   await pool.query('CREATE EXTENSION IF NOT EXISTS pg_prewarm')

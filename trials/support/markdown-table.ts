@@ -1,9 +1,9 @@
-/** The rule below the heads of a table has at least three hyphens in each column. */
+/** Fewest hyphens of each column in the rule below the head of a table. */
 const ruleWidthMin = 3
 
 /**
- * A table of Markdown with columns of equal width, as the formatter of the repository writes them. The first
- * row has the heads.
+ * Returns a Markdown table with columns of equal width, like the repository's formatter. The first row is the
+ * head.
  */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
   const [head = [], ...body] = rows

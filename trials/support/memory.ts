@@ -5,7 +5,8 @@ import { listDescendants, listProcesses } from './processes.js'
 export type Service = 'git-api' | 'saga-reporter'
 
 /**
- * Memory of a service's process (resident set), and of those below it without mapped files, in bytes.
+ * Returns the memory of a service's process (resident set), and of its descendants without mapped files, in
+ * bytes.
  *
  * @param tree id of the process that runs the services
  */
@@ -21,9 +22,9 @@ export function memoryOf(tree: number, service: Service): number {
 const lookEveryMs = 200
 
 /**
- * Runs something.
+ * Runs some work.
  *
- * @returns how much the memory of a service, as {@link memoryOf} has it, grew at most meanwhile, in bytes
+ * @returns the largest growth of a service's memory, as {@link memoryOf} measures it, in bytes
  */
 export async function growthWhile(
   tree: number,
@@ -43,7 +44,7 @@ export async function growthWhile(
   return grownBytes
 }
 
-/** A field of the status of a process, in bytes; 0 when the process has ended. */
+/** Returns a field of a process's status, in bytes; 0 when the process has ended. */
 function memoryField(pid: number, field: string): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -54,8 +55,7 @@ function memoryField(pid: number, field: string): number {
 }
 
 /**
- * Memory of a process with its share of what it has in common with others, in bytes; 0 when the process has
- * ended.
+ * Returns the memory of a process with its share of common memory, in bytes; 0 when the process has ended.
  */
 export function shareOfMemory(pid: number): number {
   try {

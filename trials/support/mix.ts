@@ -3,18 +3,21 @@ import { createSagaClient, type SagaClient } from '../../packages/saga-client/sr
 import { call, createUser } from './api.js'
 import type { Tree } from './tree.js'
 
-/** Most times the mix runs at once. */
+/** Most parallel runs of the mix. */
 export const underWayMax = 200
-/** Each has a project of its own. One sender may have only so many requests at once. */
+/**
+ * Number of users with a project each, because one sender may have only a limited number of requests in
+ * parallel.
+ */
 const userCount = 20
 const branches = Array.from({ length: 8 }, (_, index) => `branch-${index}`)
 const readPaths = ['/sagas?per_page=20', '/broadcast_messages', '/jobqueue/queue_metrics', '/user']
 
-/** A mix of what clients do. No list that it reads grows with the time, so that the load stays the same. */
+/** A mix of typical requests. No list that it reads grows over time, so that the load stays the same. */
 export interface Mix {
   /**
-   * A commit with three statuses and a comment, six reads and a saga of eight events. Rejects when one of
-   * them fails.
+   * Makes a commit with three statuses and a comment, six reads and a saga of eight events. Rejects when one
+   * of them fails.
    */
   once(): Promise<void>
   close(): Promise<void>
@@ -47,7 +50,7 @@ export async function createMix(tree: Tree): Promise<Mix> {
       const { token, project } = users[number % userCount] as Awaited<ReturnType<typeof createUser>>
       const round = Math.floor(number / userCount)
       const branch = branches[round % branches.length] ?? ''
-      // Two changes of one file at once are a conflict, so each has its own while others are under way.
+      // Two parallel changes of one file conflict, so each has its own file meanwhile.
       const file_path = `file-${Math.floor(round / branches.length) % underWayMax}`
       const actions = [{ action: 'upsert', file_path, content: `${number}\n` }]
       const body = { branch, commit_message: `commit ${number}`, actions }
@@ -87,16 +90,17 @@ async function reportSaga(client: SagaClient, sagaId: string): Promise<void> {
 export interface Counts {
   done: number
   failed: number
-  /** How many failed for each reason. */
+  /** Number of failures by reason. */
   reasons: Map<string, number>
-  /** Not begun, because too many were under way. */
+  /** Number of runs that were skipped because too many were in progress. */
   skipped: number
 }
 
 /**
- * As much as `callers` can do one after the other, without what an overloaded service refuses.
+ * Measures how often `callers` can run the mix one after the other, without runs that an overloaded service
+ * refuses.
  *
- * @returns times a second
+ * @returns runs a second
  */
 export async function measureCapacity(mix: Mix, callers: number, seconds: number): Promise<number> {
   let done = 0
@@ -113,12 +117,11 @@ export async function measureCapacity(mix: Mix, callers: number, seconds: number
     }
   }
   await Promise.all(Array.from({ length: callers }, caller))
-  // Callers finish their last round after the given time is over, so the rate counts the time that has really
-  // passed.
+  // Callers finish their last round after the given time, so the rate uses the actual duration.
   return done / ((performance.now() - startedMs) / 1000)
 }
 
-/** Begins the mix `perSecond` times a second, also when earlier ones fail or are slow, until `isOver`. */
+/** Starts the mix `perSecond` times a second until `isOver`, even when earlier runs fail or are slow. */
 export async function keepLoad(
   mix: Mix,
   perSecond: number,

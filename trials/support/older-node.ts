@@ -7,13 +7,12 @@ import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder
 /** The oldest release that may start Switchyard. */
 export const olderNodeVersion = '20.19.6'
 
-/** Variables that make a Node of that release, which npm fetches, the machine's own. */
+/** Returns variables that put that Node release, which npm downloads, first in PATH. */
 export async function olderNodeEnvironment(): Promise<{ PATH: string }> {
   const folder = join(toolsFolder(resolve(import.meta.dirname, '../..')), `node-${olderNodeVersion}`)
   const name = `node-${process.platform}-${process.arch}@${olderNodeVersion}`
   if (!existsSync(folder)) {
-    // Several files of tests may fetch it at the same time: each uses a separate folder, and the first rename
-    // wins.
+    // Several test files may download it in parallel: each uses a separate folder, and the first rename wins.
     const partial = `${folder}.${process.pid}.partial`
     await execa('npm', ['install', '--global', '--prefix', partial, '--prefer-offline', name])
     try {

@@ -6,7 +6,7 @@ export interface ProcessInfo {
   command: string
 }
 
-/** Every process of this machine. */
+/** Returns every process of this machine. */
 export function listProcesses(): ProcessInfo[] {
   return execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -15,14 +15,14 @@ export function listProcesses(): ProcessInfo[] {
     .map(([, pid, parentPid, command = '']) => ({ pid: Number(pid), parentPid: Number(parentPid), command }))
 }
 
-/** The processes that a process has started, and those that these have started. */
+/** Returns the descendants of a process. */
 export function listDescendants(pid: number, all = listProcesses()): ProcessInfo[] {
   const below = (parent: number): ProcessInfo[] =>
     all.filter((info) => info.parentPid === parent).flatMap((info) => [info, ...below(info.pid)])
   return below(pid)
 }
 
-/** Whether a process of this id is there; a zombie counts as gone. */
+/** Returns whether a process with this id exists; a zombie does not count. */
 export function isRunning(pid: number): boolean {
   return listProcesses().some((info) => info.pid === pid && !info.command.endsWith('<defunct>'))
 }

@@ -13,7 +13,7 @@ export interface BenchRedis {
   stop(): Promise<void>
 }
 
-/** A private server in memory only, on a unix socket. */
+/** Starts a private server in memory only, on a unix socket. */
 export async function startRedis(): Promise<BenchRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
   const path = join(folder, 'redis.sock')

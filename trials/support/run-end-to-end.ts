@@ -1,20 +1,20 @@
 import { resolve } from 'node:path'
 import { execa } from 'execa'
 
-/** An installation that runs already, and has nothing in it yet. */
+/** An empty, running installation. */
 interface Empty {
   url: string
   grpcAddress: string
-  /** Of the administrator. */
+  /** Token of the administrator. */
   rootToken: string
-  /** Where the installation reaches servers of the tests; unset: the loopback address. */
+  /** Address under which the installation reaches servers of the tests; unset: the loopback address. */
   ownAddress?: string
 }
 
 /**
  * Runs a file of the end-to-end tests against an installation.
  *
- * @returns whether a test failed, and what was printed
+ * @returns whether a test failed, and the output
  */
 export async function runEndToEnd(
   file: string,

@@ -40,7 +40,7 @@ function spansOf(body: Buffer): ReceivedSpan[] {
   })
 }
 
-/** A server that takes spans in OTLP, and webhooks at any other path. */
+/** Starts a server that receives spans in OTLP, and webhooks at any other path. */
 export async function startTraceReceiver(address = '127.0.0.1') {
   const spans: ReceivedSpan[] = []
   const refused: ReceivedSpan[][] = []
@@ -63,13 +63,13 @@ export async function startTraceReceiver(address = '127.0.0.1') {
   return {
     url: `http://${address}:${(server.address() as AddressInfo).port}`,
     spans,
-    /** The spans of each request that was refused. */
+    /** The spans of each refused request. */
     refused,
-    /** As they were sent. */
+    /** The bodies as they were sent. */
     bodies,
     /** Headers of the webhooks, in order. */
     hooks,
-    /** Breaks every connection that brings spans from now on. */
+    /** From now on, breaks every connection that brings spans. */
     leave() {
       isAway = true
     },

@@ -10,9 +10,9 @@ const readyTimeoutMs = 240_000
 
 export interface Start {
   process: ChildProcess
-  /** What it printed so far, both streams. */
+  /** Returns the output so far, of both streams. */
   output(): string
-  /** Resolves when it said that it is ready; rejects with the output when it ended before. */
+  /** Resolves when it has reported that it is ready; rejects with the output when it ends before. */
   ready: Promise<void>
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
@@ -20,15 +20,15 @@ export interface Start {
 const startScript: Command = { command: 'node', args: ['ops/start.mjs'] }
 
 /**
- * Runs what `npm start` runs in `checkout`, or `given`, in a separate process group and with `env` added to
- * the environment. It may fail, which the caller checks.
+ * Runs the command of `npm start` in `checkout`, or `given`, in a separate process group and with `env` added
+ * to the environment. It may fail; the caller checks the result.
  */
 export function spawnStart(
   env: Record<string, string>,
   given: Command = startScript,
   checkout = root,
 ): Start {
-  // Servers given to the integration tests are not for this tree.
+  // The servers of the integration tests are not for this tree.
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env
   const { command, args } = dieWithParent(given)
   const child = spawn(command, args, {
@@ -59,7 +59,7 @@ export function spawnStart(
 }
 
 export interface Tree {
-  /** Of the gateway. */
+  /** Port of the gateway. */
   httpPort: number
   grpcPort: number
   /** `http://127.0.0.1:…` */
@@ -67,29 +67,26 @@ export interface Tree {
   /** `127.0.0.1:…` */
   grpcAddress: string
   dataDir: string
-  /** Of the administrator `root`. */
+  /** Token of the administrator `root`. */
   rootToken: string
-  /** Of the process that runs the tree. */
+  /** Id of the process that runs the tree. */
   pid: number
   output(): string
-  /** Stops it as Ctrl-C does; the data goes too, unless the folder was given. */
+  /** Stops it like Ctrl-C; the data is deleted, unless the folder was given. */
   stop(): Promise<void>
 }
 
-/** Where an installation reaches this machine. */
+/** Address under which an installation reaches this machine. */
 export const ownAddress = process.env.SWITCHYARD_E2E_OWN_ADDRESS ?? '127.0.0.1'
 
-/**
- * Whether the tests run against an installation that is there already, whose processes are not theirs to
- * start and end.
- */
+/** Whether the tests run against an existing installation, whose processes they must not start and end. */
 export const isTreeGiven = process.env.SWITCHYARD_E2E_URL !== undefined
 
 /**
  * Starts everything on free ports, with data in a temporary folder or in `dataDir`, and waits until it is
- * ready. `root` is the folder of another checkout whose services run. An empty installation that runs already
- * takes its place when SWITCHYARD_E2E_URL has its address, SWITCHYARD_E2E_GRPC_ADDRESS that of its gRPC port
- * and SWITCHYARD_E2E_ROOT_TOKEN the administrator's token.
+ * ready. `root` is the folder of another checkout whose services run. If SWITCHYARD_E2E_URL is set, an empty
+ * installation that runs already is used instead, with SWITCHYARD_E2E_GRPC_ADDRESS as the address of its gRPC
+ * port and SWITCHYARD_E2E_ROOT_TOKEN as the administrator's token.
  */
 export async function startTree(
   options: { dataDir?: string; env?: Record<string, string>; root?: string } = {},

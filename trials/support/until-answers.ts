@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { waitFor } from '@switchyard/testing'
 
 /**
- * Waits until a service that has been started answers a question with success.
+ * Waits until a started service answers a request with success.
  *
  * @param path for example `/-/readiness`
  * @throws Error when its process ends before, or after a minute

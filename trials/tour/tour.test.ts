@@ -23,7 +23,7 @@ afterAll(async () => {
   await tree?.stop()
 })
 
-it('the example of the delivery loop shows, within four minutes, the deployment behind its failures three clicks from the overview', async () => {
+it('within four minutes, the example of the delivery loop shows the deployment behind its failures three clicks from the overview', async () => {
   const began = performance.now()
   const { exitCode, all } = await runExample(tree)
   expect(exitCode, all).toBe(0)

@@ -4,20 +4,20 @@ import { SagaQueryClient, type WatchSagasResponse } from '@switchyard/contracts/
 import { eventsOf } from '@switchyard/testing'
 import { before, type Installation, root } from './installation.js'
 
-/** A client that follows a stream over the ends of its servers. */
+/** A client that follows a stream and reconnects when its server ends. */
 export interface Follower {
-  /** Ids of the events that the stream has sent. */
+  /** Ids of the received events. */
   seen: Set<string>
-  /** Streams that did not begin or end as clients expect, and events that came twice or out of order. */
+  /** Streams that did not begin or end as clients expect, and events that were repeated or out of order. */
   failures: string[]
   connections(): number
   stop(): Promise<void>
 }
 
-/** A client connects again after a moment; the services ask browsers for one to five seconds. */
+/** Delay of a reconnect; the services ask browsers for one to five seconds. */
 const retryMs = 50
 
-/** Calls `connect`, which returns when a stream has ended properly, until the follower is stopped. */
+/** Calls `connect` until the follower is stopped. It returns when a stream has ended cleanly. */
 function follow(
   connect: (follower: Pick<Follower, 'seen' | 'failures'>, leaving: AbortSignal) => Promise<void>,
 ): Follower {
@@ -43,25 +43,25 @@ function follow(
   }
 }
 
-/** The events of one stream until it has ended. */
+/** Returns the events of one stream until its end. */
 async function openStream(url: string, headers: { [name: string]: string }, signal: AbortSignal) {
   const response = await fetch(url, { headers, signal })
-  // A browser does not connect again after any other status.
+  // A browser does not reconnect after any other status.
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
   return eventsOf(response)
 }
 
 const bearing = ({ rootToken }: Installation) => ({ 'PRIVATE-TOKEN': rootToken })
 
-/** A piece of the log of sagas; without a saga it only has the position to continue from. */
+/** A part of the saga log; without a saga, it only has the position from which to continue. */
 interface LogPart {
   sequence: number
   sagaId: string | undefined
-  /** The server says that its log ends before the position of the follower. */
+  /** Whether the server reports that its log ends before the position of the follower. */
   isReset: boolean
 }
 
-/** Follows the log of sagas from its beginning, and remembers the ids of its sagas. */
+/** Follows the saga log from its beginning, and records the ids of its sagas. */
 function followLog(read: (after: number, leaving: AbortSignal) => AsyncIterable<LogPart>): Follower {
   let last = 0
   return follow(async ({ seen, failures }, leaving) => {
@@ -74,7 +74,7 @@ function followLog(read: (after: number, leaving: AbortSignal) => AsyncIterable<
   })
 }
 
-/** Follows the log of sagas as server-sent events. */
+/** Follows the saga log as server-sent events. */
 export const followSagaEvents = (installation: Installation): Follower =>
   followLog(async function* read(after, leaving) {
     const headers = { ...bearing(installation), 'Last-Event-ID': String(after) }
@@ -86,12 +86,12 @@ export const followSagaEvents = (installation: Installation): Follower =>
   })
 
 /**
- * How a stream ends with its server. A release before this one may cut a stream that is sending, which nginx
- * makes INTERNAL.
+ * Statuses with which a stream may end with its server. The previous release may cut a sending stream, which
+ * nginx turns into INTERNAL.
  */
 const endsOfServers = before === root ? [status.UNAVAILABLE] : [status.UNAVAILABLE, status.INTERNAL]
 
-/** Follows the log of sagas over gRPC. */
+/** Follows the saga log over gRPC. */
 export function watchSagas(installation: Installation): Follower {
   const client = new SagaQueryClient(installation.grpcAddress, credentials.createInsecure())
   const metadata = new Metadata()
@@ -120,7 +120,7 @@ interface Message {
   id: number
 }
 
-/** Follows broadcast messages, and remembers the ids of those that it received. */
+/** Follows broadcast messages, and records the ids of the received ones. */
 export const followMessages = (installation: Installation): Follower =>
   follow(async ({ seen }, leaving) => {
     const url = `${installation.url}/api/v4/broadcast_messages/stream`
@@ -131,7 +131,7 @@ export const followMessages = (installation: Installation): Follower =>
     }
   })
 
-/** Follows the figures of job queues. Each event is the whole state. */
+/** Follows the metrics of job queues. Each event is the whole state. */
 export const followFigures = (installation: Installation): Follower =>
   follow(async ({ failures }, leaving) => {
     const url = `${installation.url}/api/v4/jobqueue/stream`

@@ -22,7 +22,7 @@ import { getRedisServer } from '../../packages/local-servers/src/tools/servers.j
 import { toolsFolder } from '../../packages/local-servers/src/tools/tools-folder.js'
 
 export const root = resolve(import.meta.dirname, '../..')
-/** The checkout of the release before. Unset: this one. */
+/** The checkout of the previous release. Unset: this one. */
 export const before = process.env.SWITCHYARD_RELEASE_BEFORE ?? root
 
 interface Instance {
@@ -35,8 +35,8 @@ interface Instance {
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
 
 /**
- * Two of each service of the release before behind the gateway, on a database that has the migrations of this
- * checkout.
+ * Starts two of each service of the previous release behind the gateway, on a database with the migrations of
+ * this checkout.
  */
 export async function startInstallation() {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-upgrade-'))
@@ -69,7 +69,7 @@ export async function startInstallation() {
       url: gateway.url,
       grpcAddress: gateway.grpcAddress,
       rootToken,
-      /** Replaces the instances by those of this checkout, one after the other. */
+      /** Replaces the instances one by one by those of this checkout. */
       async replaceEach() {
         for (const [index, instance] of instances.entries()) {
           await instance.running.process.stop()
@@ -93,7 +93,7 @@ async function startBackingServices(folder: string, cleanups: (() => unknown)[])
   const server = await getRedisServer(toolsFolder(root), log)
   const redis = await startRedis({ dataDir: join(folder, 'redis'), server, log })
   cleanups.push(redis.stop)
-  // Where its program of migrations lies is up to the release before; its command is documented.
+  // The path of its migration program belongs to the previous release; its command is documented.
   await execa('npm', ['run', 'db:migrate'], { cwd: before, env: { DATABASE_URL: postgres.url } })
   await applyMigrations(root, postgres.url)
   const databaseUrlOf = await prepareLogins({ ...postgres, embedded: true, kill: () => {} })

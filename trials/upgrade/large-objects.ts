@@ -4,15 +4,12 @@ import type { Installation } from './installation.js'
 
 const mib = 1024 * 1024
 /**
- * More than the connections between a client and the service hold, so that a slow client keeps the service
- * sending.
+ * More than the buffers of the connections between a client and the service, so that a slow client keeps the
+ * service sending.
  */
 const objectBytes = 48 * mib
 const pieces = 48
-/**
- * A transfer takes about two seconds: as long as the service is given to stop, and longer than it takes
- * without load.
- */
+/** A transfer takes about two seconds: as long as the service has to stop, and longer than without load. */
 const pauseMs = 40
 
 const hashOf = (content: Uint8Array) => createHash('sha256').update(content).digest('hex')

@@ -10,14 +10,14 @@ const project = 'root%2Fsafe'
 
 export interface Requests {
   failures: string[]
-  /** How many succeeded, by what was asked. */
+  /** Number of successful requests, by kind. */
   counts: Map<string, number>
-  /** Ids of broadcast messages that were created. */
+  /** Ids of the created broadcast messages. */
   messages: string[]
   stop(): Promise<void>
 }
 
-/** Asks everything that is no write of a saga or a commit, each again and again, until it is stopped. */
+/** Sends all kinds of requests except writes of sagas and commits, repeatedly until it is stopped. */
 export async function startRequests(installation: Installation): Promise<Requests> {
   const { failures, counts, messages } = {
     failures: [] as string[],
@@ -86,7 +86,7 @@ interface Question {
   body?: object
 }
 
-/** The answer, whose status is one of success. */
+/** Returns the answer, which must have a status of success. */
 async function ask(
   { url, rootToken }: Installation,
   path: string,

@@ -1,4 +1,4 @@
-// Runs the integration tests of the release before on databases that have the migrations and roles of this
+// Runs the integration tests of the previous release on databases with the migrations and roles of this
 // checkout.
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -9,9 +9,9 @@ import { queryAll } from '../support/query-all.js'
 import { before, root } from './installation.js'
 
 /**
- * Every endpoint once, reports of sagas, the jobs of the worker, webhooks. All tests of the services would
- * take ten minutes. Tests of packages/db say nothing here: they make their databases from their own
- * migrations alone.
+ * Tests of every endpoint, reports of sagas, the jobs of the worker, webhooks. All tests of the services
+ * would take ten minutes. Tests of packages/db prove nothing here, because they create their databases only
+ * from their own migrations.
  */
 const files = [
   'test/openapi.test.ts',
@@ -19,7 +19,7 @@ const files = [
   'services/worker/test/',
   'packages/webhooks/test/',
 ]
-/** Any test that has a database, because that makes the template of all databases. */
+/** Any test with a database, because it creates the template of all databases. */
 const first = 'services/admin-broadcast/test/active-messages.test.ts'
 
 const runTests = async (env: NodeJS.ProcessEnv, ...args: string[]) => {
@@ -34,7 +34,7 @@ const runTests = async (env: NodeJS.ProcessEnv, ...args: string[]) => {
   return exitCode
 }
 
-/** Brings the template of the databases of tests to the schema of this checkout. */
+/** Migrates the template of the test databases to the schema of this checkout. */
 async function upgradeTemplate(adminUrl: string): Promise<void> {
   const names = await queryAll(
     adminUrl,

@@ -1,4 +1,4 @@
-// Builds the release before in a temporary worktree, replaces it under load by this checkout, and runs its
+// Builds the previous release in a temporary worktree, replaces it under load by this checkout, and runs its
 // own tests on the schema of this checkout.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'

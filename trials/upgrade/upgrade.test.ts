@@ -14,7 +14,7 @@ afterAll(() => installation?.stop())
 
 const missing = (wanted: string[], seen: Set<string>) => wanted.filter((id) => !seen.has(id))
 
-it('the release before runs on the new schema and is replaced, one by one, without a failed request, a lost write or a gap in a stream', async () => {
+it('the previous release runs on the new schema and is replaced, one by one, without a failed request, a lost write or a gap in a stream', async () => {
   const writes = await AcknowledgedWrites.start(installation, [
     'sagas',
     'batches',
@@ -49,7 +49,7 @@ it('the release before runs on the new schema and is replaced, one by one, witho
       what: 'every message in the stream',
     })
     expect(followers.flatMap(({ failures }) => failures)).toEqual([])
-    // Each follower of a service whose two instances are replaced loses its server at least once.
+    // Each follower of a replaced service loses its server at least once.
     for (const count of connections) expect(count).toBeGreaterThan(1)
   } finally {
     writes.close()

@@ -61,7 +61,7 @@ export interface ProcessInfo {
   hostname: string
   pid: number
   tag: string
-  /** Epoch seconds, with fraction. */
+  /** Epoch seconds, with a fraction. */
   started_at: number
   queues: string[]
   labels: string[]

@@ -13,7 +13,7 @@ import { messageRoutes } from './messages/routes.js'
 
 /**
  * Serves broadcast messages: administrators manage them, everybody may list the active ones and follow their
- * changes. Redis only speeds up notifications, so readiness does not depend on it.
+ * changes. Redis only accelerates notices, so readiness does not depend on it.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = openDatabase(config, 'admin-broadcast', { health, lifecycle })
@@ -40,7 +40,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     ...openCallers(config, { database, logger, lifecycle }),
     routes: [
-      // They stand before those with an id, which would match their names.
+      // These routes come before those with an id, which would match their names.
       ...liveRoutes({ board, clock, streams, streamSlots }),
       ...messageRoutes({ database, clock, changeNotices }),
     ],

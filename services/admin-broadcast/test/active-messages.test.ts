@@ -23,7 +23,7 @@ async function createMessage(fields: Record<string, unknown> = {}): Promise<Mess
   return (await response.json()) as Message
 }
 
-/** Deleted as users do it, so that every replica hears of it. */
+/** Deletes through the API, so that every replica is notified. */
 beforeEach(async () => {
   const all = await harness.send('admin', 'GET', path)
   for (const { id } of (await all.json()) as Message[]) {
@@ -37,7 +37,7 @@ const messagesAt = async (baseUrl: string, query = '') =>
   (await activeAt(baseUrl, query)).map(({ message }) => message)
 
 describe('GET /broadcast_messages', () => {
-  it('lists those that are shown at some moment of a time', async () => {
+  it('lists messages that are shown at some moment in a range of time', async () => {
     const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
     const past = await createMessage({ starts_at: inHours(-3), ends_at: inHours(-2) })
     const now = await createMessage({ starts_at: inHours(-1), ends_at: inHours(1) })
@@ -56,7 +56,7 @@ describe('GET /broadcast_messages', () => {
 })
 
 describe('GET /broadcast_messages/active', () => {
-  it('shows guests the messages that are on, newest first, and what a banner needs of them', async () => {
+  it('shows guests the active messages, newest first, with the fields of the banner', async () => {
     const on = await createMessage({ message: 'On' })
     await createMessage({ message: 'Over', ends_at: '2020-01-01', starts_at: '2019-01-01' })
     await createMessage({ message: 'Later', starts_at: '2040-01-01', ends_at: '2041-01-01' })
@@ -70,7 +70,7 @@ describe('GET /broadcast_messages/active', () => {
     expect(await response.json()).toEqual([banner(newer), banner(on)])
   })
 
-  it('calls a message new only when something of it was changed', async () => {
+  it('marks a message as new only when one of its fields has changed', async () => {
     const { id } = await createMessage({ target_path: '/a', starts_at: '2026-01-01', ends_at: '2040-01-01' })
     const version = async () => (await activeAt(harness.baseUrl))[0]?.updated_at
     const before = await version()
@@ -86,7 +86,7 @@ describe('GET /broadcast_messages/active', () => {
     expect(await version()).not.toBe(before)
   })
 
-  it('shows a theme in its colours, and chosen colours as they are', async () => {
+  it('shows a theme by its colours, and custom colours unchanged', async () => {
     await createMessage({ theme: 'red' })
     await createMessage({ theme: 'red', color: '#000000' })
     expect(await activeAt(harness.baseUrl)).toMatchObject([
@@ -95,7 +95,7 @@ describe('GET /broadcast_messages/active', () => {
     ])
   })
 
-  it('narrows to one page by path, with wildcards, and shows everything without', async () => {
+  it('filters by the path of a page, with wildcards, and shows everything without', async () => {
     await createMessage({ message: 'Everywhere' })
     await createMessage({ message: 'Groups', target_path: '/groups/*' })
     expect(await messagesAt(harness.baseUrl)).toEqual(['Groups', 'Everywhere'])
@@ -107,7 +107,7 @@ describe('GET /broadcast_messages/active', () => {
     expect(await messagesAt(harness.baseUrl, abroad)).toEqual(['Abroad', 'Everywhere'])
   })
 
-  it('refuses a path that is no text', async () => {
+  it('refuses a path that is not a text', async () => {
     const response = await harness.send('guest', 'GET', `${path}/active?path[a]=b`)
     expect([response.status, await response.json()]).toEqual([
       400,
@@ -115,7 +115,7 @@ describe('GET /broadcast_messages/active', () => {
     ])
   })
 
-  it('may be kept by every cache for a second, and asked for again cheaply', async () => {
+  it('may be cached by everybody for a second, and is revalidated by its ETag', async () => {
     await createMessage()
     const response = await harness.send('guest', 'GET', `${path}/active`)
     expect(response.headers.get('Cache-Control')).toBe('public, max-age=1')
@@ -124,20 +124,20 @@ describe('GET /broadcast_messages/active', () => {
     expect((await harness.send('guest', 'GET', `${path}/active`, { headers })).status).toBe(304)
   })
 
-  it('is not kept when a message goes on or off within that second', async () => {
+  it('is not cached when a message appears or disappears within that second', async () => {
     await createMessage({ ends_at: new Date(Date.now() + 900).toISOString() })
     const response = await harness.send('guest', 'GET', `${path}/active`)
     expect(response.headers.get('Cache-Control')).toBe('public, max-age=0')
   })
 
-  it('may be fetched by any site', async () => {
+  it('may be fetched from any site', async () => {
     const headers = { Origin: 'https://shop.example.com' }
     const response = await harness.send('guest', 'GET', `${path}/active`, { headers })
     expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*')
     expect(response.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
   })
 
-  it('refuses a token that is not good', async () => {
+  it('refuses an invalid token', async () => {
     expect((await harness.send('unknown', 'GET', `${path}/active`)).status).toBe(401)
   })
 })
@@ -165,9 +165,9 @@ describe('a change', () => {
     },
   )
 
-  it('shows at once everywhere while Redis is unreachable, and so it does when Redis is back', async () => {
+  it('is visible everywhere at once while Redis is unreachable, and when Redis is back', async () => {
     await harness.testRedis.kill()
-    // The connections notice within their own time; until then a replica may be a second behind.
+    // The connections notice the outage in their own time; until then a replica may be a second behind.
     await createMessage({ message: 'Without Redis' })
     const madeAtMs = performance.now()
     expect(await messagesAt(harness.baseUrl)).toEqual(['Without Redis'])
@@ -179,7 +179,7 @@ describe('a change', () => {
     await expect.poll(() => messagesAt(other.baseUrl)).toEqual(['Back', 'Without Redis'])
   })
 
-  it('that nobody announced shows within a second', async () => {
+  it('without a notice is visible within a second', async () => {
     await messagesAt(other.baseUrl)
     const now = new Date()
     await harness.database.prisma.broadcastMessage.create({

@@ -14,7 +14,7 @@ const root = resolve(import.meta.dirname, '../../..')
 let harness: Awaited<ReturnType<typeof startHarness>>
 const path = '/broadcast_messages'
 
-/** What is tested is what is built from the sources as they are now. */
+/** Builds the script from the current sources. */
 beforeAll(async () => {
   await promisify(execFile)(process.execPath, [join(root, 'packages/banner/scripts/bundle.mjs')])
   harness = await startHarness()
@@ -33,7 +33,7 @@ describe('GET /broadcast_messages/banner.js', () => {
   const get = (headers: Record<string, string> = {}) =>
     harness.send('guest', 'GET', `${path}/banner.js`, { headers })
 
-  it('is a script for any site, kept by caches, and asked for again cheaply', async () => {
+  it('is a script for any site, which caches keep and revalidate by its ETag', async () => {
     const response = await get()
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -47,13 +47,13 @@ describe('GET /broadcast_messages/banner.js', () => {
     expect((await harness.send('guest', 'HEAD', `${path}/banner.js`)).status).toBe(200)
   })
 
-  it('is smaller than 4 KB on the wire, and needs nothing else', async () => {
+  it('is smaller than 4 KB compressed, and loads nothing else', async () => {
     const script = await (await get()).text()
     expect(gzipSync(script, { level: 9 }).length).toBeLessThan(4096)
     expect(script).not.toMatch(/\bimport\b|\brequire\(|innerHTML|insertAdjacentHTML|document\.write|\beval\(/)
   })
 
-  it('refuses other verbs and bad tokens like every address', async () => {
+  it('refuses other verbs and invalid tokens like every address', async () => {
     expect((await harness.send('admin', 'POST', `${path}/banner.js`)).status).toBe(405)
     expect((await harness.send('unknown', 'GET', `${path}/banner.js`)).status).toBe(401)
   })
@@ -62,11 +62,11 @@ describe('GET /broadcast_messages/banner.js', () => {
 const browser = await launchBrowser()
 
 describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
-  /** Another site than the one messages come from, with a strict policy. */
+  /** A site other than the one of the messages, with a strict content security policy. */
   let site: Server
   let siteUrl: string
   let html = ''
-  /** Added to the policy. */
+  /** Addition to the policy. */
   let policy = ''
   let page: Awaited<ReturnType<NonNullable<typeof browser>['newPage']>>
 
@@ -111,7 +111,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
   const messages = () => page.locator('switchyard-banner [part~=message]')
   const texts = () => messages().locator('span').allTextContents()
 
-  it('is on the page by one script tag, from another site, under a strict policy', async () => {
+  it('is included with one script tag, from another site, under a strict policy', async () => {
     await create({ message: 'Deploys **pause** at noon' })
     await page.goto(siteUrl)
     await expect.poll(texts).toEqual(['Deploys pause at noon'])
@@ -120,7 +120,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('follows what comes, changes and goes, without a reload', async () => {
+  it('shows new, changed and removed messages without a reload', async () => {
     await page.goto(siteUrl)
     const { id } = await create({ message: 'First' })
     await expect.poll(texts).toEqual(['First'])
@@ -143,7 +143,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     await expect.poll(texts, { timeout: 30_000 }).toEqual(['Polled'])
   })
 
-  it('shows what a message says as text, whatever it is made to look like', async () => {
+  it('shows the text of a message as plain text, whatever it contains', async () => {
     const attacks = [
       '<img src=x onerror=alert(1)>',
       '<script>alert(1)</script>',
@@ -170,7 +170,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('can be read, whatever colours were chosen', async () => {
+  it('is readable in any chosen colours', async () => {
     await create({ message: 'White on white', color: '#FFFFFF', font: '#FFFFFF' })
     await create({ message: 'As chosen', color: '#123456', font: '#FFFF00' })
     await page.goto(siteUrl)
@@ -187,7 +187,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     ])
   })
 
-  it('stays away once it was put away by keyboard, until it says something new', async () => {
+  it('stays hidden after it was dismissed by keyboard, until its text changes', async () => {
     const { id } = await create({ message: 'Dismissable', dismissable: true })
     await create({ message: 'Stays' })
     await page.goto(siteUrl)
@@ -205,7 +205,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     await expect.poll(texts).toEqual(['Stays'])
   })
 
-  it('tells screen readers: status, alert for what is red, and a labelled button', async () => {
+  it('has roles for screen readers: status, alert for red messages, and a labelled button', async () => {
     await create({ message: 'Quiet', dismissable: true })
     await create({ message: 'Urgent', theme: 'red' })
     await create({ message: 'Aside', broadcast_type: 'notification' })
@@ -218,7 +218,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     expect(await page.locator('switchyard-banner').count()).toBe(1)
   })
 
-  it('shows a page what is meant for it', async () => {
+  it('shows a page only its messages', async () => {
     await create({ message: 'Cart', target_path: '*/cart' })
     await page.goto(`${siteUrl}/home`)
     await create({ message: 'Everywhere' })
@@ -229,7 +229,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     await expect.poll(texts).toEqual(['Everywhere'])
   })
 
-  it('follows the path of the page while the page changes it by the history', async () => {
+  it('follows the path of the page when the page changes it by the history API', async () => {
     await create({ message: 'Cart', target_path: '*/cart' })
     await create({ message: 'Home', target_path: '/home' })
     await page.goto(`${siteUrl}/home`)
@@ -278,7 +278,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     const turbo = require.resolve('@hotwired/turbo/dist/turbo.es2017-umd.js')
     await page.route('**/turbo.js', (route) => route.fulfill({ path: turbo, contentType: 'text/javascript' }))
     html = `<script src="${scriptUrl()}"></script><script src="${harness.baseUrl}/turbo.js"></script><a href="/cart">Cart</a>`
-    // Turbo fetches pages from the site itself, and styles its progress bar.
+    // Turbo fetches pages from the site itself, and adds styles to its progress bar.
     policy = `; connect-src ${harness.baseUrl} 'self'; style-src 'unsafe-inline'`
     await create({ message: 'Everywhere' })
     await create({ message: 'Cart', target_path: '/cart' })
@@ -293,7 +293,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     expect(await page.locator('switchyard-banner').count()).toBe(1)
   })
 
-  describe('behind a proxy that stops to forward', () => {
+  describe('behind a proxy that stops forwarding', () => {
     let proxy: ReturnType<typeof createTcpServer>
     const pairs: [Socket, Socket][] = []
     beforeEach(async () => {
@@ -319,7 +319,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
       }
     }
 
-    it('a message is gone at its end', async () => {
+    it('a message disappears at its end', async () => {
       const endsAt = Date.now() + 6000
       await create({ message: 'Soon over', ends_at: new Date(endsAt).toISOString() })
       await create({ message: 'Goes on' })
@@ -330,7 +330,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
       expect(Math.abs(Date.now() - endsAt)).toBeLessThan(2000)
     })
 
-    it('a stream that has been silent for 30 seconds is opened anew', async () => {
+    it('a stream that was silent for 30 seconds is opened again', async () => {
       await create({ message: 'First' })
       await page.goto(siteUrl)
       await expect.poll(texts).toEqual(['First'])
@@ -354,13 +354,13 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
         await page.goto(siteUrl)
         await expect.poll(texts).toEqual(['Soon over'])
         await expect.poll(texts).toEqual([])
-        // The header Date has whole seconds.
+        // The header Date has a resolution of a second.
         expect(Math.abs(Date.now() - endsAt)).toBeLessThan(3000)
       }
     },
   )
 
-  it('shows a page with an address outside ASCII what is meant for it', async () => {
+  it('shows a page with an address outside ASCII its messages', async () => {
     await create({ message: 'Over there', target_path: '/über/*' })
     await create({ message: 'Elsewhere', target_path: '/uber/*' })
     await page.goto(`${siteUrl}/über/1`)
@@ -370,7 +370,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     await expect.poll(texts).toEqual(['And this', 'Over there'])
   })
 
-  it('takes its messages from `src`, and holds no connection once it has left the page', async () => {
+  it('reads its messages from `src`, and closes its connection when it is removed from the page', async () => {
     html = `<script src="${scriptUrl()}" data-manual></script><switchyard-banner src="${harness.baseUrl}"></switchyard-banner>`
     await create({ message: 'By src' })
     await page.goto(siteUrl)
@@ -384,7 +384,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     await expect.poll(clients).toBe('0')
   })
 
-  it.runIf(process.env.SWITCHYARD_SCREENSHOTS)('is what the documentation shows', async () => {
+  it.runIf(process.env.SWITCHYARD_SCREENSHOTS)('works as documented', async () => {
     await create({ message: 'Maintenance tonight from **22:00 UTC**: pushes pause for ten minutes.' })
     await create({ message: 'Payments are slow, we are on it: [status](https://x.example)', theme: 'red' })
     const notification = { theme: 'light-indigo', broadcast_type: 'notification', dismissable: true }

@@ -21,7 +21,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** A worker as a process of its own, as it is deployed. */
+/** Starts a worker as a separate process, as it is deployed. */
 async function startWorker() {
   const child = execa(process.execPath, [await bundled('services/worker')], {
     env: { ...harness.environment, SWITCHYARD_STORAGE_ROOT: '/tmp', LOG_LEVEL: 'info' },
@@ -37,10 +37,10 @@ async function startWorker() {
   }
 }
 
-/** Jobs of boundaries that were run. */
+/** Returns the number of completed jobs of boundaries. */
 const boundaryJobsRun = () => boundaries.getCompletedCount()
 
-/** Resolves when a worker is there and has run a job that was due at once. */
+/** Resolves when a worker is running and has completed a due job. */
 async function workerRunsJobs(): Promise<void> {
   const before = await boundaryJobsRun()
   const { name, data, options } = broadcastBoundaryJob(new Date(), new Date())
@@ -58,7 +58,7 @@ async function createMessage(message: string, startsAt: Date, endsAt: Date): Pro
   return ((await response.json()) as { id: number }).id
 }
 
-/** What a stream tells besides that it lives. */
+/** Returns the events of a stream except pings. */
 const told = ({ events }: EventStream) => events.filter(({ event }) => event !== 'ping')
 
 it('messages start and end on time for followers of every replica, also after a worker was killed', async () => {
@@ -68,9 +68,9 @@ it('messages start and end on time for followers of every replica, also after a 
   const before = await boundaryJobsRun()
   const startedMs = performance.now()
   const first = await startWorker()
-  // Planned while one worker lives, run by another one.
+  // One worker plans the jobs, another one runs them.
   await workerRunsJobs()
-  // The other one has twice the time to come up that this one took.
+  // The other worker has twice the time that this one took to start.
   const startsAt = new Date(Date.now() + 1000 + 2 * (performance.now() - startedMs))
   const endsAt = new Date(startsAt.getTime() + 1500)
   const lateness = Promise.all([latenessAt(startsAt), latenessAt(endsAt)])
@@ -92,10 +92,10 @@ it('messages start and end on time for followers of every replica, also after a 
   }
   for (const lateMs of late) {
     expect(lateMs).toBeGreaterThanOrEqual(0)
-    // A tenth of a second on a machine with time.
+    // A tenth of a second on an idle machine.
     expect(lateMs).toBeLessThan(500 + Math.max(...(await lateness)))
   }
-  // Its start and end, and the job that each worker has shown itself with.
+  // Its start and end, and the job by which each worker showed that it runs.
   await waitFor(async () => (await boundaryJobsRun()) === before + 4, { what: 'all jobs to be done' })
   for (const stream of streams) stream.close()
   await second.stop('SIGTERM')

@@ -38,7 +38,7 @@ async function createMessage(fields: Record<string, unknown> = {}): Promise<Mess
 
 const bodyOf = async (response: Response) => (await response.json()) as unknown
 
-describe('who may manage messages', () => {
+describe('the right to manage messages', () => {
   const verbs = [
     ['GET', ''],
     ['GET', '/1'],
@@ -48,7 +48,7 @@ describe('who may manage messages', () => {
   ] as const
 
   it.each(verbs)(
-    '%s %s answers 401 to guests and to unknown tokens, before anything else',
+    '%s %s answers 401 to guests and to unknown tokens, before every other check',
     async (verb, id) => {
       for (const who of ['guest', 'unknown'] as const) {
         const response = await harness.send(who, verb, `${path}${id}`)
@@ -58,13 +58,13 @@ describe('who may manage messages', () => {
     },
   )
 
-  it.each(verbs)('%s %s answers 403 to normal users, before parameters are looked at', async (verb, id) => {
+  it.each(verbs)('%s %s answers 403 to normal users, before it checks parameters', async (verb, id) => {
     const response = await harness.send('user', verb, `${path}${id}`)
     expect(response.status).toBe(403)
     expect(await bodyOf(response)).toEqual({ message: '403 Forbidden', request_id: requestId })
   })
 
-  it('lets a token for reading read, and nothing more', async () => {
+  it('a token for reading can read, and nothing more', async () => {
     expect((await harness.send('reader', 'GET', path)).status).toBe(200)
     const refused = await harness.send('reader', 'POST', path, json({ message: 'x' }))
     expect(refused.status).toBe(403)
@@ -73,7 +73,7 @@ describe('who may manage messages', () => {
 })
 
 describe('POST /broadcast_messages', () => {
-  it('fills in now, an hour from now and the default colours, and answers in the order of the contract', async () => {
+  it('defaults to now, an hour from now and the default colours, and answers in the order of the contract', async () => {
     const before = Date.now()
     const message = await createMessage()
     const startsAt = Date.parse(message.starts_at)
@@ -86,7 +86,7 @@ describe('POST /broadcast_messages', () => {
     expect(message.starts_at).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
   })
 
-  it('ends an hour from now whatever start is given', async () => {
+  it('ends an hour from now by default, whatever start is given', async () => {
     const before = Date.now()
     const message = await createMessage({ starts_at: '2040-01-01T00:00:00Z' })
     expect(Date.parse(message.ends_at)).toBeGreaterThanOrEqual(before + 3_600_000)
@@ -137,7 +137,7 @@ describe('POST /broadcast_messages', () => {
     expect(await bodyOf(await harness.send('admin', 'GET', `${path}/${message.id}`))).toEqual(message)
   })
 
-  it('takes the hash sign of a colour un-escaped in a form, as the documented example has it', async () => {
+  it('accepts an unescaped hash sign of a colour in a form, as in the documented example', async () => {
     const response = await harness.send('admin', 'POST', path, {
       body: 'message=Deploy&color=#cecece',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -192,7 +192,7 @@ describe('POST /broadcast_messages', () => {
     expect(await harness.database.prisma.broadcastMessage.count()).toBe(0)
   })
 
-  it('refuses a body that is no JSON, a type nobody reads, and one that is too large', async () => {
+  it('refuses a body that is not JSON, an unknown content type, and a body that is too large', async () => {
     const broken = await harness.send('admin', 'POST', path, { ...json({}), body: '{"message":' })
     expect(broken.status).toBe(400)
     expect(await bodyOf(broken)).toMatchObject({ error: 'the body is not valid JSON' })
@@ -244,7 +244,7 @@ describe('GET /broadcast_messages/:id', () => {
     expect(again.status).toBe(304)
   })
 
-  it('decides at read time whether a message is on', async () => {
+  it('computes at read time whether a message is active', async () => {
     const soon = new Date(Date.now() + 300).toISOString()
     const { id, active } = await createMessage({ ends_at: soon })
     expect(active).toBe(true)
@@ -277,7 +277,7 @@ describe('an id', () => {
 })
 
 describe('PUT /broadcast_messages/:id', () => {
-  it('changes only what is sent', async () => {
+  it('changes only the given fields', async () => {
     const message = await createMessage({ color: '#123', starts_at: '2026-01-01', ends_at: '2026-01-02' })
     for (const init of [
       form({ font: '#000000' }),
@@ -291,7 +291,7 @@ describe('PUT /broadcast_messages/:id', () => {
     expect(await bodyOf(shown)).toEqual({ ...message, font: '#000000' })
   })
 
-  it('changes and clears what is extra, and leaves the rest', async () => {
+  it('changes and clears optional fields, and keeps the others', async () => {
     const message = await createMessage({ target_path: '/a', theme: 'blue', dismissable: true })
     const url = `${path}/${message.id}`
     const changed = await harness.send('admin', 'PUT', url, json({ dismissable: false, theme: 'dark' }))
@@ -305,7 +305,7 @@ describe('PUT /broadcast_messages/:id', () => {
     })
   })
 
-  it('changes nothing when nothing is sent', async () => {
+  it('changes nothing when no field is given', async () => {
     const message = await createMessage({ starts_at: '2040-01-01' })
     const response = await harness.send('admin', 'PUT', `${path}/${message.id}`)
     expect([response.status, await bodyOf(response)]).toEqual([200, message])
@@ -345,7 +345,7 @@ describe('DELETE /broadcast_messages/:id', () => {
     expect((await harness.send('admin', 'DELETE', `${path}/${id}`)).status).toBe(404)
   })
 
-  it('keeps a message that was changed after the time in If-Unmodified-Since; what is no time counts as none', async () => {
+  it('keeps a message that was changed after the time in If-Unmodified-Since; an invalid time is ignored', async () => {
     const unlessChangedSince = async (time: string) => {
       const { id } = await createMessage()
       const headers = { 'If-Unmodified-Since': time }
@@ -359,7 +359,7 @@ describe('DELETE /broadcast_messages/:id', () => {
 })
 
 describe('other verbs and paths', () => {
-  it('are named as such', async () => {
+  it('get an error that names them', async () => {
     const verb = await harness.send('admin', 'PATCH', path)
     expect([verb.status, verb.headers.get('Allow')]).toEqual([405, 'HEAD, GET, POST'])
     const unknown = await harness.send('admin', 'GET', '/broadcast_message')
@@ -371,7 +371,7 @@ describe('other verbs and paths', () => {
 })
 
 describe('the audit log', () => {
-  it('says who made, changed and deleted a message, and nothing of what was refused', async () => {
+  it('records who created, changed and deleted a message, and nothing about refused requests', async () => {
     await harness.database.prisma.auditEvent.deleteMany()
     const { id } = await createMessage()
     await harness.send('admin', 'PUT', `${path}/${id}`, json({ message: 'x'.repeat(300) }))

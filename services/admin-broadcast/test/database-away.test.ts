@@ -7,7 +7,7 @@ const context = createServiceContext('admin-broadcast', 'silent')
 let baseUrl: string
 
 beforeAll(async () => {
-  // Nothing listens on port 1.
+  // No server listens on port 1.
   const url = 'postgresql://switchyard:hunter2@127.0.0.1:1/switchyard'
   const { port } = await createService(
     configSchema.parse({ DATABASE_URL: url, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' }),
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => context.lifecycle.close())
 
-it('starts without its database, and says which part is missing', async () => {
+it('the service starts without its database, and says which part is missing', async () => {
   const response = await fetch(`${baseUrl}/-/readiness`)
   expect(response.status).toBe(503)
   const { checks } = (await response.json()) as { checks: Record<string, string> }

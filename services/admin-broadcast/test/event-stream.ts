@@ -1,6 +1,6 @@
 import { eventsOf } from '@switchyard/testing'
 
-/** One server-sent event and when it came (epoch ms). */
+/** A server-sent event and the time of its arrival (epoch ms). */
 export interface StreamEvent {
   event: string
   data: Record<string, unknown>
@@ -9,11 +9,11 @@ export interface StreamEvent {
 
 export interface EventStream {
   response: Response
-  /** Everything heard so far. */
+  /** All events so far. */
   events: StreamEvent[]
-  /** Comments heard so far: heartbeats. */
+  /** Number of comments so far, which are heartbeats. */
   comments: number
-  /** Resolves when the server has ended the stream; rejects when it was cut. */
+  /** Resolves when the server has ended the stream; rejects when the connection broke. */
   ended: Promise<void>
   close(): void
 }
@@ -30,7 +30,7 @@ export async function openStream(url: string): Promise<EventStream> {
     close: () => abort.abort(),
   }
   if (response.status === 200) stream.ended = read(response, stream)
-  // Whoever closes a stream knows that it ends.
+  // A caller that closes a stream does not wait for its end.
   stream.ended.catch(() => {})
   return stream
 }

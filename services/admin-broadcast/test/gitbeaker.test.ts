@@ -42,7 +42,7 @@ it('a GitLab client manages messages unchanged', async () => {
   await expect(messages.show(created.id)).rejects.toThrow('404 Not found')
 })
 
-it('a GitLab client hears why it is refused', async () => {
+it('a GitLab client receives the reason of a refusal', async () => {
   await expect(clientOf('user').all()).rejects.toThrow('403 Forbidden')
   await expect(clientOf('unknown').all()).rejects.toThrow('401 Unauthorized')
   await expect(clientOf('admin').create({ message: 'x', color: 'red' })).rejects.toThrow(

@@ -4,7 +4,7 @@ import { createTestDatabase, createToken, createUser, startTestRedis } from '@sw
 import { configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
 
-/** The service on a database and a Redis of its own, with an administrator and a normal user. */
+/** Starts the service on its own database and Redis, with an administrator and a normal user. */
 export async function startHarness() {
   const testDatabase = await createTestDatabase()
   const testRedis = await startTestRedis()
@@ -17,7 +17,7 @@ export async function startHarness() {
     SHUTDOWN_TIMEOUT_MS: '5000',
   }
 
-  /** One more replica of the service. */
+  /** Starts another replica of the service. */
   async function startReplica(overrides: Record<string, string> = {}) {
     const context = createServiceContext('admin-broadcast', 'silent')
     const { port } = await createService(configSchema.parse({ ...environment, ...overrides }), context)

@@ -23,7 +23,7 @@ afterAll(async () => {
   await issuer?.close()
 })
 
-/** A rule outside of projects, as git-api stores it. */
+/** Stores a rule outside of projects, as git-api does. */
 async function trust(claims: Record<string, string>, scopes: string[]) {
   const { id: userId } = await createUser(harness.database)
   const rule = { name: 'ci', issuer: issuer.url, audience: 'switchyard', claims, scopes, userId }
@@ -37,7 +37,7 @@ async function send(changes: JobClaims, method: string, init: RequestInit = {}) 
   return fetch(`${service.baseUrl}/api/v4/broadcast_messages`, { ...init, method, headers })
 }
 
-it('a job posts a message by its identity token, and the audit log names it', async () => {
+it('a CI job posts a message with its identity token, and the audit log names the job', async () => {
   const posted = await send({ run_id: '4711' }, 'POST', json({ message: 'Deploying' }))
   expect(posted.status).toBe(201)
   expect((await send({}, 'GET')).status).toBe(200)
@@ -54,7 +54,7 @@ it.each([
   expect((await send(changes, 'POST', json({ message: 'x' }))).status).toBe(status)
 })
 
-it('is refused once its rule is gone', async () => {
+it('a CI job is refused once its rule is deleted', async () => {
   const rule = await trust({ repository: 'acme/brief' }, ['manage_broadcasts'])
   const status = async () => (await send({ repository: 'acme/brief', sub: 'brief' }, 'GET')).status
   expect(await status()).toBe(200)
@@ -62,7 +62,7 @@ it('is refused once its rule is gone', async () => {
   await waitFor(async () => (await status()) === 401, { what: 'the refusal' })
 })
 
-it('jobs of one rule and subject share a limit, which stops neither other subjects nor users', async () => {
+it('jobs with the same rule and subject share a limit, which does not affect other subjects or users', async () => {
   const statuses = []
   for (let run = 0; run < 11; run += 1)
     statuses.push((await send({ sub: 'many', run_id: run }, 'GET')).status)

@@ -26,7 +26,7 @@ async function follow(baseUrl: string, query = '') {
   return stream
 }
 
-/** Follows a replica from the moment at which it knows that the messages of the test before are gone. */
+/** Follows a replica once it has noticed that the messages of the last test are deleted. */
 async function followEmpty(baseUrl: string) {
   for (;;) {
     const stream = await follow(baseUrl)
@@ -53,7 +53,7 @@ afterEach(() => {
 })
 
 describe('GET /broadcast_messages/stream', () => {
-  it('begins with what is on, for guests and any site, and is buffered and kept by nobody', async () => {
+  it('begins with the active messages, for guests and any site, and is neither buffered nor cached', async () => {
     await send('POST', path, { message: 'On' })
     const stream = await follow(harness.baseUrl)
     await expect.poll(() => stream.events).toHaveLength(1)
@@ -66,7 +66,7 @@ describe('GET /broadcast_messages/stream', () => {
     })
   })
 
-  it('tells followers of every replica what comes, changes and goes', async () => {
+  it('sends followers of every replica the messages that appear, change and disappear', async () => {
     const streams = [await followEmpty(harness.baseUrl), await followEmpty(other.baseUrl)]
     const { id } = await send('POST', path, { message: 'One' })
     await expect.poll(() => streams.map(({ events }) => events.length)).toEqual([2, 2])
@@ -84,7 +84,7 @@ describe('GET /broadcast_messages/stream', () => {
     }
   })
 
-  it('says nothing of messages that are not on', async () => {
+  it('sends nothing about inactive messages', async () => {
     const stream = await follow(harness.baseUrl)
     const { id } = await send('POST', path, { starts_at: '2040-01-01', ends_at: '2041-01-01', message: 'x' })
     await send('PUT', `${path}/${id}`, { message: 'y' })
@@ -98,7 +98,7 @@ describe('GET /broadcast_messages/stream', () => {
       ])
   })
 
-  it('tells a page what comes to it and leaves it, when it asks with its path', async () => {
+  it('sends a page the messages that appear on it and leave it, when it gives its path', async () => {
     const stream = await follow(harness.baseUrl, '?path=/a/b')
     const { id } = await send('POST', path, { message: 'Elsewhere', target_path: '/c' })
     await send('PUT', `${path}/${id}`, { message: 'Here', target_path: '/a/*' })
@@ -114,7 +114,7 @@ describe('GET /broadcast_messages/stream', () => {
       ])
   })
 
-  it('goes on while Redis is unreachable: within about a second elsewhere', async () => {
+  it('continues while Redis is unreachable, with a delay of about a second on other replicas', async () => {
     const stream = await follow(other.baseUrl)
     await harness.testRedis.kill()
     try {
@@ -127,7 +127,7 @@ describe('GET /broadcast_messages/stream', () => {
     }
   })
 
-  it('starts and ends on time, also when no worker says so', async () => {
+  it('starts and ends messages on time, even without a worker', async () => {
     const stream = await follow(harness.baseUrl)
     const startsAt = new Date(Date.now() + 700)
     const endsAt = new Date(startsAt.getTime() + 700)
@@ -149,12 +149,12 @@ describe('GET /broadcast_messages/stream', () => {
     ] as const) {
       const lateMs = (event?.atMs ?? 0) - due.getTime()
       expect(lateMs).toBeGreaterThanOrEqual(0)
-      // A moment of patience with the worker, and what a busy machine adds.
+      // The allowed delay for the worker's notice, plus the lateness of a busy machine.
       expect(lateMs).toBeLessThan(1000 + Math.max(...(await lateness)))
     }
   })
 
-  it('refuses a path that is no text, an unknown parameter, a bad token, and a wrong verb', async () => {
+  it('refuses a path that is not a text, an unknown parameter, an invalid token, and a wrong verb', async () => {
     expect((await follow(harness.baseUrl, '?path[a]=b')).response.status).toBe(400)
     for (const list of ['stream', 'active']) {
       const unknown = await harness.send('guest', 'GET', `${path}/${list}?target_path=/a`)
@@ -170,7 +170,7 @@ describe('GET /broadcast_messages/stream', () => {
 })
 
 describe('streams', () => {
-  it('are limited in number; one more is told to come back, and finds the slot of one that left', async () => {
+  it('are limited in number; a further client is asked to retry, and gets the slot of one that left', async () => {
     const small = await harness.startReplica({ BROADCAST_STREAM_CLIENTS_MAX: '2' })
     const first = await follow(small.baseUrl)
     await follow(small.baseUrl)
@@ -204,7 +204,7 @@ describe('streams', () => {
     await replica.close()
   })
 
-  it('hear a ping every 15 seconds, so that nothing on the way takes them for dead', async () => {
+  it('receive a ping every 15 seconds, so that proxies do not close them as idle', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const replica = await harness.startReplica()
     try {
@@ -216,7 +216,7 @@ describe('streams', () => {
       }
       const [snapshot, ...pings] = stream.events
       expect(snapshot?.event).toBe('snapshot')
-      // Browsers show no comments to a page, so that an event says that the stream still works, and the time.
+      // Browsers do not pass comments to a page, so an event shows that the stream still works, and the time.
       expect(pings).toEqual(
         pings.map(() =>
           expect.objectContaining({ event: 'ping', data: { now: expect.stringMatching(/Z$/) } }),
@@ -229,7 +229,7 @@ describe('streams', () => {
     }
   })
 
-  it('are ended properly, and quickly, when the process stops', async () => {
+  it('are ended cleanly and quickly when the process stops', async () => {
     const replica = await harness.startReplica()
     const streams = await Promise.all([follow(replica.baseUrl), follow(replica.baseUrl)])
     const startedAtMs = performance.now()
@@ -239,7 +239,7 @@ describe('streams', () => {
     expect(performance.now() - startedAtMs).toBeLessThan(4000)
   })
 
-  it('that nobody reads are cut, so that they cannot fill the memory', async () => {
+  it('without a reader are disconnected, so that they cannot fill the memory', async () => {
     const replica = await harness.startReplica()
     const { port } = new URL(replica.baseUrl)
     const { connect } = await import('node:net')

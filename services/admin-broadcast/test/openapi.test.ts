@@ -27,7 +27,7 @@ it('every operation answers as documented', async () => {
   expect(api.uncalled()).toEqual([])
 })
 
-it('refusals are as they are documented', async () => {
+it('refusals match the documentation', async () => {
   const statuses = async (calls: ReturnType<typeof api.call>[]) =>
     (await Promise.all(calls)).map(({ status }) => status)
   expect(

@@ -23,7 +23,7 @@ const put = (one: string, message: string, headers: Record<string, string>) => {
 
 const readTag = async (one: string) => (await harness.send('admin', 'GET', one)).headers.get('ETag') ?? ''
 
-it('changes the version that was read, once', async () => {
+it('a message is changed in the version that was read, once', async () => {
   const one = await made()
   const etag = await readTag(one)
   const answers = await Promise.all(['one', 'two'].map((text) => put(one, text, { 'If-Match': etag })))
@@ -37,7 +37,7 @@ it('changes the version that was read, once', async () => {
   expect((await put(one, 'three', { 'If-Match': next })).status).toBe(200)
 })
 
-it('changes and deletes nothing that has changed meanwhile', async () => {
+it('a message that has changed meanwhile is neither changed nor deleted', async () => {
   const one = await made()
   const etag = await readTag(one)
   await put(one, 'meanwhile', {})

@@ -36,7 +36,7 @@ async function ask(method: string, at: string, body?: object) {
   return { status: response.status, body: JSON.parse(await response.text()) }
 }
 
-it('a message is read back as it was given, alone and in its list', async () => {
+it('a message is read back as given, alone and in its list', async () => {
   const { paths, components } = JSON.parse(await (await fetch(`${harness.baseUrl}/-/openapi.json`)).text())
   const documented = (method: string, at: string) => {
     const { $ref } = paths[at][method].requestBody.content['application/json'].schema
@@ -54,7 +54,7 @@ it('a message is read back as it was given, alone and in its list', async () => 
   expect(await ask('GET', path)).toEqual({ status: 200, body: [now.body] })
 })
 
-it('a message for some roles only is refused, as everybody would see it', async () => {
+it('a message for some roles only is refused, because everybody would see it', async () => {
   const refused = {
     status: 400,
     body: { error: 'target_access_levels is not supported: a message is for everybody' },

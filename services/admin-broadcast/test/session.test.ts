@@ -24,7 +24,7 @@ const ask = (method: string, path: string, headers: Record<string, string>, fiel
 const statusOf = async (...request: Parameters<typeof ask>) => (await ask(...request)).status
 const own = { 'Sec-Fetch-Site': 'same-origin' }
 
-it('the session of an administrator manages messages, that of another user does not', async () => {
+it('the session of an administrator manages messages, the session of another user does not', async () => {
   expect(await statusOf('GET', '', { Cookie: cookie })).toBe(200)
   const made = await ask('POST', '', { Cookie: cookie, ...own }, { message: 'Hello' })
   expect(made.status).toBe(201)
@@ -34,7 +34,7 @@ it('the session of an administrator manages messages, that of another user does 
   expect(await statusOf('DELETE', `/${id}`, { Cookie: cookie, ...own })).toBe(204)
 })
 
-it('a page of another origin changes nothing with the cookie', async () => {
+it('a page of another origin cannot change anything with the cookie', async () => {
   const pages: Record<string, string>[] = [
     { 'Sec-Fetch-Site': 'cross-site' },
     { Origin: 'https://evil.example' },
@@ -46,7 +46,7 @@ it('a page of another origin changes nothing with the cookie', async () => {
   expect(listed).not.toContain('Foreign')
 })
 
-it('a session that was signed out is worth nothing from then on', async () => {
+it('a session that was signed out is no longer valid', async () => {
   const ending = await sessionOf({ admin: true })
   expect(await statusOf('GET', '', { Cookie: ending })).toBe(200)
   const newest = await harness.database.prisma.session.findFirstOrThrow({ orderBy: { id: 'desc' } })

@@ -7,14 +7,17 @@ import sirv from 'sirv'
 export interface AppOptions {
   /** The folder of the built web application: `index.html` and `assets/`. */
   folder: string
-  /** The folder of the packed clients, and of `index.json`, which lists them. */
+  /** The folder of the packed clients, with `index.json`, which lists them. */
   clientsFolder: string
   logger: Logger
   metrics: Metrics
   health: Health
 }
 
-/** Pages run only scripts and styles from files of their own origin, and send requests only to it. */
+/**
+ * The content security policy: pages run only scripts and styles from files of their own origin, and send
+ * requests only to it.
+ */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,8 +40,9 @@ const pageHeaders = {
 }
 
 /**
- * `/console/assets/` has files whose names contain a hash of their content, so that caches keep them for
- * ever. Every other path below `/console/` is an address of the application and answers with its one page.
+ * Creates the application. `/console/assets/` has files whose names contain a hash of their content, so
+ * caches keep them for ever. Every other path below `/console/` is an address of the application and answers
+ * with its one page.
  */
 export function createApp({ folder, clientsFolder, logger, metrics, health }: AppOptions): Express {
   const app = express()
@@ -54,7 +58,7 @@ export function createApp({ folder, clientsFolder, logger, metrics, health }: Ap
   const files = sirv(folder, { etag: true, gzip: true, brotli: true, setHeaders: setCaching })
   const page = sirv(folder, {
     single: true,
-    // The address of a file in a repository ends like the name of a file, and shows the page all the same.
+    // The address of a file in a repository ends like a file name, but must show the page, too.
     ignores: false,
     etag: true,
     gzip: true,
@@ -78,8 +82,8 @@ export function createApp({ folder, clientsFolder, logger, metrics, health }: Ap
 }
 
 /**
- * `/-/clients/` has the clients of this release, which package managers install by their address, and lists
- * them.
+ * Serves `/-/clients/`: a list of the clients of this release, and the clients themselves, which package
+ * managers install by their addresses.
  */
 function serveClients(app: Express, folder: string): void {
   const files = sirv(folder, {

@@ -6,14 +6,14 @@ import type { Config } from './config.js'
 
 /** The folder that `vite build` writes, next to the folder of the bundled service. */
 const webFolder = fileURLToPath(new URL('../web/', import.meta.url))
-/** The folder that `pack-clients` writes. A service that is no bundle shows those of the last build. */
+/** The folder that `pack-clients` writes. A service that runs from sources uses the last build. */
 const clientsFolder = fileURLToPath(
   new URL(import.meta.url.includes('/dist/bundle/') ? '../clients/' : '../dist/clients/', import.meta.url),
 )
 
 /**
- * Serves the files of the web application, and the clients of the other services. It holds no data: the pages
- * call the API of the other services.
+ * Serves the files of the web application, and the clients of the other services. It stores no data: the
+ * pages call the API of the other services.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const app = createApp({ folder: webFolder, clientsFolder, logger, metrics, health })

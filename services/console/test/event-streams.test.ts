@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const source = fileURLToPath(new URL('../web/src/lib/use-event-stream.ts', import.meta.url))
 
-/** Follows a stream with the code of the console, and shows its state and events. */
+/** A page that follows a stream with the code of the console, and shows its state and events. */
 const page = `
 import { createElement, useState } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -46,7 +46,7 @@ async function bundlePage(): Promise<string> {
 const browser = await launchBrowser()
 const pairs: [Socket, Socket][] = []
 const streams = new Set<ServerResponse>()
-/** Positions after which clients have begun. */
+/** Positions at which clients have begun. */
 const begun: (string | null)[] = []
 let script: string
 const server = createServer((request, response) => {
@@ -61,7 +61,7 @@ const server = createServer((request, response) => {
   response.write(`id: ${begun.length}\ndata: ${begun.length}\n\n`)
   streams.add(response)
 })
-/** A proxy that may stop to forward without a word. */
+/** A proxy that can stop forwarding without closing connections. */
 const proxy = createTcpServer((client) => {
   const service = connect((server.address() as AddressInfo).port, '127.0.0.1')
   pairs.push([client, service])
@@ -85,7 +85,7 @@ describe.skipIf(!browser)('a stream in the console', { timeout: 120_000 }, () =>
     server.close()
   })
 
-  it('lives while it hears a ping, and is opened anew after 30 seconds of silence, where it was', async () => {
+  it('stays open while pings arrive, and is reopened at its last position after 30 seconds of silence', async () => {
     const tab = await browser?.newPage()
     await tab?.goto(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}/`)
     const shown = () => tab?.locator('p').textContent()
@@ -95,7 +95,7 @@ describe.skipIf(!browser)('a stream in the console', { timeout: 120_000 }, () =>
       pingsSent += 1
       for (const stream of streams) stream.write('event: ping\nid: 7\ndata: {}\n\n')
     }, 10_000)
-    // Longer than the silence that ends a stream.
+    // This is longer than the silence that ends a stream.
     await expect.poll(() => pingsSent, { timeout: 60_000 }).toBe(4)
     expect(begun).toEqual([null])
     for (const [client, service] of pairs) {
@@ -104,7 +104,7 @@ describe.skipIf(!browser)('a stream in the console', { timeout: 120_000 }, () =>
     }
     await expect.poll(shown, { timeout: 45_000 }).toBe('live 1 2')
     clearInterval(pings)
-    // The position of the last ping.
+    // The client begins at the position of the last ping.
     expect(begun).toEqual([null, '7'])
   })
 })

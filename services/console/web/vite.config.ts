@@ -23,7 +23,7 @@ export default defineConfig({
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
-    // A data: address in a style would be refused by the policy of the pages.
+    // The content security policy would refuse a data: address in a style.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

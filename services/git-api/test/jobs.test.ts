@@ -23,7 +23,7 @@ async function queuedProjects(): Promise<number[]> {
   return jobs.map((job) => job.data.projectId).sort()
 }
 
-it('combines many pushes to a project into one job, and continues when Redis comes back', async () => {
+it('many pushes to a project share one job, and jobs continue when Redis comes back', async () => {
   const jobs = createJobs(redis.urlOf('git-api'), logger, 'default')
   await waitFor(
     async () => {
@@ -48,7 +48,7 @@ it('combines many pushes to a project into one job, and continues when Redis com
   await jobs.close()
 })
 
-it('logs why Redis refused a job, and then reports an outage', async () => {
+it('the log has the reason why Redis refused a job, and a later outage', async () => {
   const warned = vi.spyOn(logger, 'warn')
   const informed = vi.spyOn(logger, 'info')
   const administrator = createRedis({ url: redis.url, onError: () => {}, enableOfflineQueue: true })
@@ -72,7 +72,7 @@ it('logs why Redis refused a job, and then reports an outage', async () => {
   await jobs.close()
 })
 
-it('closes while Redis is unreachable', async () => {
+it('the service closes while Redis is unreachable', async () => {
   const jobs = createJobs('redis://127.0.0.1:1', logger, 'default')
   jobs.requestHousekeeping(1)
   await jobs.close()

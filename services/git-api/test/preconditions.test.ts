@@ -234,7 +234,7 @@ describe.each(Object.entries(resources))('%s', (_name, resource) => {
   })
 })
 
-it('does not change with a push to the project', async () => {
+it('the tag of a project does not change with a push', async () => {
   const { etag } = await read(of)
   const commit = {
     branch: 'main',
@@ -245,13 +245,13 @@ it('does not change with a push to the project', async () => {
   expect((await send(of, { description: 'kept' }, { 'If-Match': etag })).status).toBe(200)
 })
 
-it('answers 404 for a missing resource, whatever the tag', async () => {
+it('a missing resource is answered with 404, whatever the tag', async () => {
   expect((await send(`${of}/environments/99999`, { tier: 'other' }, { 'If-Match': '"x.1"' })).status).toBe(
     404,
   )
 })
 
-it('documents 412 for every change', async () => {
+it('412 is documented for every change', async () => {
   const document = (await (await fetch(`${harness.baseUrl}/-/openapi.json`)).json()) as {
     paths: Record<string, { put?: { responses: object }; patch?: { responses: object } }>
   }

@@ -313,7 +313,7 @@ async function ask(endpoint: string, visibility: Visibility, who: string): Promi
   return response.status === 404 && !text.includes('404 Project Not Found') ? 200 : response.status
 }
 
-it('lists every route below a project', () => {
+it('the matrix lists every route below a project', () => {
   const guards = new Proxy({}, { get: () => () => undefined })
   const listed = routes({ guards, commitBodies: {}, build: {} } as Parameters<typeof routes>[0]).map(
     ({ method, path }) => `${method} ${path}`,

@@ -12,7 +12,7 @@ const ask = (who: string, method: string, rest = '', body?: object) =>
 const view = { name: 'Failed bookings', page: 'sagas', query: 'status=Error&service=booking' }
 const idOf = ({ body }: { body: unknown }) => (body as { id: number }).id
 
-it('stores, lists, shows, changes and deletes views', async () => {
+it('views are stored, listed, shown, changed and deleted', async () => {
   const saved = await ask('user', 'POST', '', view)
   expect(saved).toEqual({
     status: 201,
@@ -46,7 +46,7 @@ it('a user has one view of a name and page', async () => {
   expect((await ask('user', 'POST', '', view)).status).toBe(201)
 })
 
-it('shows nobody the views of another user, not even administrators', async () => {
+it('nobody sees the views of another user, not even administrators', async () => {
   const id = idOf(await ask('owner', 'POST', '', { ...view, name: 'Own' }))
   const missing = { status: 404, body: { message: '404 Saved View Not Found' } }
   for (const who of ['user', 'admin']) {
@@ -92,7 +92,7 @@ it('a user has at most 50 views, even when they are saved at the same time', asy
   })
 })
 
-it('requires a token for the API, and one that may write for changes', async () => {
+it('views need a token for the API, and changes need one that may write', async () => {
   for (const [method, rest] of [
     ['GET', ''],
     ['POST', ''],

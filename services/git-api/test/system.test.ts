@@ -22,7 +22,7 @@ async function systemOf(base = harness.baseUrl) {
   return { status: response.status, body }
 }
 
-it('shows versions, sizes and free space as the systems themselves report them', async () => {
+it('the state has versions, sizes and free space as the systems themselves report them', async () => {
   const { status, body } = await systemOf()
   expect(status).toBe(200)
   expect(body).toMatchObject({
@@ -54,7 +54,7 @@ it('shows versions, sizes and free space as the systems themselves report them',
   expect(total_bytes).toBe(Number(stdout.split('\n')[1]))
 })
 
-it('lists the ten largest tables, each once with its partitions', async () => {
+it('the state lists the ten largest tables, each once with its partitions', async () => {
   const tables = (await systemOf()).body.database?.tables ?? []
   expect(tables).toHaveLength(10)
   const names = tables.map(({ name }) => name)
@@ -69,12 +69,12 @@ it('lists the ten largest tables, each once with its partitions', async () => {
   if (users) expect(users.size_bytes).toBe(rows[0].size)
 })
 
-it('reads once in ten seconds, however many requests arrive', async () => {
+it('the state is read once in ten seconds, however many requests arrive', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => systemOf()))
   expect(new Set(answers.map(({ body }) => body.checked_at)).size).toBe(1)
 })
 
-it('answers without the database part while a lock blocks the reading of its size', async () => {
+it('the state has no database part while a lock blocks the reading of its size', async () => {
   const client = await harness.database.pool.connect()
   await client.query('BEGIN; LOCK TABLE release_links IN ACCESS EXCLUSIVE MODE')
   try {
@@ -87,7 +87,7 @@ it('answers without the database part while a lock blocks the reading of its siz
   }
 })
 
-it('answers without Redis while Redis is unreachable', async () => {
+it('the state has no Redis part while Redis is unreachable', async () => {
   const base = await harness.start({ REDIS_URL: 'redis://127.0.0.1:1' })
   const { status, body } = await systemOf(base)
   expect([status, body.redis]).toEqual([200, null])
@@ -103,7 +103,7 @@ it.each([
   expect((await harness.send(who, 'GET', '/system')).status).toBe(status)
 })
 
-it('shows how far the audit log has reached each destination, and why one fails', async () => {
+it('the state shows how far the audit log has reached each destination, and why one fails', async () => {
   const { pool } = harness.database
   await pool.query(`INSERT INTO audit_events (author_name, event_name, entity_type, entity_id, details)
     VALUES ('Ada', 'member_added', 'Project', '1', '{}');

@@ -8,8 +8,8 @@ import { type SnapshotDependencies, snapshotRoutes } from './snapshots/routes.js
 type MetricDependencies = SnapshotDependencies & { readHistory: ReadHistory }
 
 /**
- * Paths of metrics exist twice, because GitLab's clients use `/sidekiq/…`. As in GitLab, an unknown parameter
- * counts for nothing there.
+ * Endpoints for metrics. Each path exists twice, because GitLab's clients use `/sidekiq/…`. As in GitLab, an
+ * unknown parameter is ignored there.
  */
 export function metricRoutes(deps: MetricDependencies): Route[] {
   const below = (base: string) => [...snapshotRoutes(base, deps), ...historyRoutes(base, deps.readHistory)]

@@ -22,19 +22,19 @@ const deadlineMs = 2000
 const streaming = { intervalMs: 2000, lifeMs: 10 * 60_000 }
 const streamLimits = { max: 500, perSenderMax: 50 }
 
-/** The background jobs of this Switchyard itself. */
+/** The source for the background jobs of this installation itself. */
 const ownJobs: SourceConfig = {
   kind: 'bullmq',
   name: 'switchyard',
   prefix: jobKeyPrefix,
   queues: [],
-  // Every worker of Switchyard has a heartbeat.
+  // All of Switchyard's workers have a heartbeat.
   discover: false,
 }
 
 /**
- * Answers with the metrics of background jobs. It only reads its sources, and never writes to them. The
- * failed jobs of this Switchyard itself can be retried and removed.
+ * Serves the metrics of background jobs. It only reads its sources, and never writes to them. The failed jobs
+ * of this installation itself can be retried and removed.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = openDatabase(config, 'jobqueue-metrics', { health, lifecycle })
@@ -42,7 +42,7 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const redis = createRedis({
     url: config.REDIS_URL.reveal(),
-    // Readiness shows the outage; this is called at every attempt to reconnect.
+    // Readiness shows the outage; this is called at every reconnect attempt.
     onError: (error) => logger.debug({ err: error }, 'Redis is unreachable'),
     commandTimeout: deadlineMs,
   })

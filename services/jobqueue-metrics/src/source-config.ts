@@ -24,25 +24,25 @@ const url = z
   .transform((text) => new Secret(text))
 
 const tlsFiles = z.strictObject({
-  /** Paths of PEM files. */
+  /** Path of a PEM file, as are the following ones. */
   ca: z.string().optional(),
   cert: z.string().optional(),
   key: z.string().optional(),
-  /** Name in the server's certificate, when it is not the host's. */
+  /** Name in the server's certificate, if it is not the host name. */
   servername: z.string().optional(),
 })
 
 export type TlsFiles = z.output<typeof tlsFiles>
 
 const connection = {
-  /** Shown in answers and metrics. */
+  /** Name in answers and metrics. */
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores'),
   /**
-   * Unset: REDIS_URL, unless servers are listed. Of listed servers it gives the user, password, database and
-   * TLS only.
+   * Unset: REDIS_URL, unless servers are listed. With listed servers, the URL provides only user, password,
+   * database and TLS.
    */
   url: url.optional(),
-  /** Instead of those in the URL. */
+  /** Overrides the user in the URL. */
   username: z.string().optional(),
   password: secretText.optional(),
   tls: tlsFiles.optional(),
@@ -60,16 +60,16 @@ const connection = {
 const bullmqSource = z.strictObject({
   kind: z.literal('bullmq'),
   ...connection,
-  /** First part of the queues' keys. */
+  /** The first part of the queues' keys. */
   prefix: z.string().min(1).default('bull'),
-  /** Queues to show besides those that are found. */
+  /** Queues to show in addition to discovered ones. */
   queues: z
     .array(z.string().regex(/^[^:]+$/, 'must be names without a colon'))
     .max(5000)
     .default([]),
   /**
-   * Find queues and workers without a heartbeat: by connections, and by a search through all keys every ten
-   * minutes.
+   * Whether to find queues and workers without a heartbeat: by connections, and by a search through all keys
+   * every ten minutes.
    */
   discover: z.boolean().default(true),
 })
@@ -77,7 +77,7 @@ const bullmqSource = z.strictObject({
 const sidekiqSource = z.strictObject({
   kind: z.literal('sidekiq'),
   ...connection,
-  /** Of redis-namespace, without the colon at its end. */
+  /** The namespace of redis-namespace, without its final colon. */
   namespace: z.string().min(1).optional(),
 })
 
@@ -93,10 +93,13 @@ const sources = z
 export type SourceConfig = z.output<typeof source>
 export type BullmqSourceConfig = z.output<typeof bullmqSource>
 export type SidekiqSourceConfig = z.output<typeof sidekiqSource>
-/** How to reach a source, its URL known. */
+/** The connection of a source, with its URL resolved. */
 export type SourceConnection = Omit<SourceConfig, 'url'> & { url: Secret }
 
-/** Sources as JSON; a secret as a whole, since it may hold passwords. The error names every problem. */
+/**
+ * Sources as JSON, which is a secret as a whole because it may contain passwords. The error names every
+ * problem.
+ */
 export const jobSources = () =>
   markSecret(
     z.string().transform((text, context) => {

@@ -28,7 +28,7 @@ describe.each(paths)('GET %s', (path) => {
     expect((await harness.get(who, path)).status).toBe(200)
   })
 
-  it('has the shape of the contract while nothing was ever run', async () => {
+  it('has the shape of the contract before any job has run', async () => {
     const jobs = { processed: 0, failed: 0, enqueued: 0, scheduled: 0, retry: 0, dead: 0 }
     const whole = { queues: {}, processes: [], jobs }
     const name = path.split('/').at(-1) ?? ''
@@ -42,7 +42,7 @@ describe.each(paths)('GET %s', (path) => {
     expect(JSON.stringify(body)).toBe(JSON.stringify(expected))
   })
 
-  it('takes no other verb', async () => {
+  it('accepts no other verb', async () => {
     const response = await harness.get('admin', path, { method: 'POST' })
     expect([response.status, response.headers.get('Allow')]).toEqual([405, 'HEAD, GET'])
   })

@@ -52,11 +52,11 @@ describe.each([5, 6] as const)("our answer about a real BullMQ %i equals BullMQ'
     return ours
   }
 
-  it('with nothing ever run', async () => {
+  it('before any job has run', async () => {
     expect((await expectEqual()).jobs).toMatchObject({ processed: 0, failed: 0, approximate: false })
   })
 
-  it('under load, when it is done, after TERM and after KILL', async () => {
+  it('under load, after all jobs, after TERM and after KILL', async () => {
     const [idle, mail, paused] = queues
     await paused?.pause()
     await paused?.addBulk([
@@ -101,7 +101,7 @@ describe.each([5, 6] as const)("our answer about a real BullMQ %i equals BullMQ'
     await waitFor(async () => (await processes()).length === 1, { timeoutMs: 30_000 })
     killed.kill('SIGKILL')
     await killed
-    // Jobs of the killed one stay under way until another worker finds them stalled; so says BullMQ, too.
+    // Jobs of the killed worker stay active until another worker finds them stalled, also in BullMQ.
     await expectEqual()
     const [identity = ''] = await harness.redis.zrange(keys.processes, '0', '-1')
     await harness.redis.pexpire(keys.process(identity), 1)
@@ -109,7 +109,7 @@ describe.each([5, 6] as const)("our answer about a real BullMQ %i equals BullMQ'
     await expectEqual()
   }, 150_000)
 
-  it('of a queue without heartbeats, by what its workers or its kept jobs tell', async () => {
+  it("for a queue without heartbeats, by its workers' metrics or its kept jobs", async () => {
     await harness.redis.del(keys.queues, keys.processed, keys.failed)
     const byMetrics = await compound()
     expect(byMetrics.queues.mail?.processed).toBeGreaterThanOrEqual(300)

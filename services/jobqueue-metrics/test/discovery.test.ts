@@ -10,12 +10,12 @@ import { openSource } from './support/open-source.js'
 const versions = { 'BullMQ 6': bullmq6, 'BullMQ 5': bullmq5 as unknown as typeof bullmq6 }
 
 describe.each(Object.entries(versions))('a Redis with plain workers of %s', (_name, { Queue, Worker }) => {
-  it('shows queues, jobs and workers in the first answer of a service that knows nothing but its address', async () => {
+  it('shows queues, jobs and workers in the first answer of a service that is configured only with its address', async () => {
     const testRedis = await startTestRedis()
     const connection = { path: testRedis.path, maxRetriesPerRequest: null }
     const queues = ['mail', 'reports', 'über uns'].map((name) => new Queue(name, { connection }))
     for (const queue of queues) await queue.addBulk([1, 2].map((n) => ({ name: 'job', data: { n } })))
-    // One queue has a worker, the other two have nothing but their keys.
+    // One queue has a worker, the other two have only their keys.
     const worker = new Worker('mail', async () => {}, { connection, name: 'mailer' })
     await expect.poll(() => queues[0]?.getCompletedCount()).toBe(2)
 
@@ -51,7 +51,7 @@ describe('the search for queues', () => {
   const namesOf = async (source: ReturnType<typeof openSource>) =>
     (await source.read()).queues.map(({ name }) => name)
 
-  it('goes through many keys in bounded steps with pauses, while answers go on', async () => {
+  it('scans many keys in bounded steps with pauses, while requests are answered', async () => {
     await redis.eval("for i = 1, 60000 do redis.call('SET', 'other:' .. i, '1') end", 0)
     for (const name of ['a', 'b']) await redis.hset(`bull:${name}:meta`, 'opts.maxLenEvents', '10000')
     await redis.call('CONFIG', 'RESETSTAT')
@@ -63,7 +63,7 @@ describe('the search for queues', () => {
     expect(calls).toBeLessThan(70)
   })
 
-  it('finds queues of its prefix only, whatever characters the prefix has', async () => {
+  it('finds only queues of its prefix, whatever characters the prefix has', async () => {
     for (const key of ['a*b:mine:meta', 'axb:theirs:meta', 'a*b:with:colon:meta', 'a*b::meta', 'a*b:job:7'])
       await redis.hset(key, 'field', '1')
     const source = openSource({ kind: 'bullmq', prefix: 'a*b' }, testRedis.url)
@@ -71,11 +71,11 @@ describe('the search for queues', () => {
     source.close()
   })
 
-  it('has found the queues in the first answer after Redis was away when the service started', async () => {
+  it('has found the queues in the first answer after Redis was down when the service started', async () => {
     await redis.hset('bull:late:meta', 'field', '1')
     await testRedis.kill()
     const source = openSource({ kind: 'bullmq' }, testRedis.url)
-    // Long enough that the time between two attempts has grown.
+    // Waits long enough for the retry delay to grow.
     for (const untilMs = performance.now() + 4000; performance.now() < untilMs; await delay(100))
       await expect(namesOf(source)).rejects.toThrow()
     await testRedis.restart()
@@ -85,7 +85,7 @@ describe('the search for queues', () => {
     source.close()
   })
 
-  it('is waited for: until the first one has ended, there are no metrics, not even noughts', async () => {
+  it('delays the first metrics, even zeros, until it has ended', async () => {
     await redis.eval("for i = 1, 120000 do redis.call('SET', 'other:' .. i, '1') end", 0)
     await redis.hset('bull:slow:meta', 'field', '1')
     const harness = await startHarness(() => ({

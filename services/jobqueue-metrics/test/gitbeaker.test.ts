@@ -9,7 +9,7 @@ beforeAll(async () => {
   harness = await startHarness(() => ({
     JOBQUEUE_SOURCES:
       '[{"name":"rails","kind":"sidekiq"},{"name":"mails","kind":"bullmq","queues":["mail"]}]',
-    // All answers come from one read, so that no latency grows between two of them.
+    // All answers come from one read, so that no latency grows between them.
     JOBQUEUE_CACHE_MS: '10000',
   }))
   await loadSidekiqDump(harness.redis, '8.1.7')
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-it("GitLab's own client reads queues, processes and totals without a change", async () => {
+it("GitLab's own client reads queues, processes and totals unchanged", async () => {
   const { SidekiqMetrics } = new Gitlab({ host: harness.baseUrl, token: harness.tokens.admin })
   const compound = await SidekiqMetrics.compoundMetrics()
   expect(await SidekiqMetrics.queueMetrics()).toEqual({ queues: compound.queues })
@@ -32,7 +32,7 @@ it("GitLab's own client reads queues, processes and totals without a change", as
   })
 })
 
-it("GitLab's own client is told that it may not", async () => {
+it("GitLab's own client receives the reason of a refusal", async () => {
   const refused = new Gitlab({ host: harness.baseUrl, token: harness.tokens.user })
   await expect(refused.SidekiqMetrics.jobStats()).rejects.toMatchObject({
     cause: { response: { status: 403 } },

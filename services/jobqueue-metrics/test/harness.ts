@@ -20,7 +20,7 @@ import { Redis } from 'ioredis'
 import { configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
 
-/** Of the registry of our own workers. */
+/** Keys of the registry of Switchyard's own workers. */
 export const keys = registryKeys(jobKeyPrefix)
 
 async function createTokens(database: Database) {
@@ -38,7 +38,7 @@ async function createTokens(database: Database) {
   }
 }
 
-/** The real worker service, as a process of its own. */
+/** Starts the real worker service as a separate process. */
 async function startWorker(backingUrls: { DATABASE_URL: string; REDIS_URL: string }, clockAheadMs: number) {
   const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-metrics-'))
   const env = {
@@ -63,7 +63,7 @@ async function startWorker(backingUrls: { DATABASE_URL: string; REDIS_URL: strin
   }
 }
 
-/** The service on a PostgreSQL database and a Redis of its own, and tokens of every kind of caller. */
+/** Starts the service on its own PostgreSQL database and Redis, with tokens of every kind of caller. */
 export async function startHarness(overridesFor: (redisUrl: string) => Record<string, string> = () => ({})) {
   const testDatabase = await createTestDatabase()
   const testRedis = await startTestRedis()
@@ -104,7 +104,7 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
       if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
       return (await response.json()) as Metrics
     },
-    /** A real queue that is in the registry, as queues are once a worker has served them. */
+    /** Creates a real queue and registers it, as a worker does when it serves the queue. */
     async queue(name: string) {
       const queue = new Queue(name, { connection: { path: testRedis.path }, prefix: jobKeyPrefix })
       queue.on('error', () => {})
@@ -112,7 +112,7 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
       await redis.sadd(keys.queues, name)
       return queue
     },
-    /** The real worker service, as a process of its own, on a machine whose clock may be wrong. */
+    /** Starts the real worker service as a separate process, with a clock that may be wrong. */
     startWorker: ({ clockAheadMs = 0 } = {}) =>
       startWorker(
         { DATABASE_URL: testDatabase.urlOf('worker'), REDIS_URL: testRedis.urlOf('worker') },

@@ -20,7 +20,7 @@ beforeEach(() => harness.redis.flushall())
 
 const startMs = Date.UTC(2026, 10, 21, 12, 0, 5)
 
-/** A recorder on a clock of the test, with a history of its own, as every replica has. */
+/** Starts a recorder on a test clock with its own history, as every replica has. */
 async function startRecorder(clock: { nowMs: number }) {
   const now = () => new Date(clock.nowMs)
   const source = openSource({ kind: 'sidekiq' }, harness.testRedis.url, now)
@@ -51,7 +51,7 @@ async function push(name: string, nowMs: number) {
 }
 
 describe('the history', () => {
-  it('has a point every ten seconds, and every minute, for each queue and for the whole', async () => {
+  it('has a point every ten seconds, and every minute, for each queue and for the whole source', async () => {
     const clock = { nowMs: startMs }
     const { history, tick, close } = await startRecorder(clock)
     for (let ticks = 0; ticks < 13; ticks += 1) {
@@ -96,7 +96,7 @@ describe('the history', () => {
     })
   })
 
-  it('survives a restart, and is stored once however many replicas look', async () => {
+  it('survives a restart, and is stored once for any number of replicas', async () => {
     const clock = { nowMs: startMs }
     const replicas = [await startRecorder(clock), await startRecorder(clock)]
     for (let ticks = 0; ticks < 3; ticks += 1) {
@@ -115,7 +115,7 @@ describe('the history', () => {
     next.close()
   })
 
-  it('stores no more series than it keeps', async () => {
+  it('stores no more series than its limit', async () => {
     const clock = { nowMs: startMs }
     const { tick, close } = await startRecorder(clock)
     await harness.redis.sadd('queues', ...Array.from({ length: 2100 }, (_each, index) => `queue-${index}`))
@@ -130,7 +130,7 @@ describe('the history', () => {
     const metrics = { backlog: 1, latency: 2, processed: 3, failed: 4, busy: 5 }
     const row = Array.from({ length: 5000 }, (_each, index) => [`test\nqueue-${index}`, metrics])
     const nowMs = Date.now()
-    // The service of the harness stores samples of its own in database 0 meanwhile.
+    // The service of the harness meanwhile stores its own samples in database 0.
     const redis = harness.redis.duplicate({ db: 1 })
     for (let age = 360; age > 0; age -= 1) {
       const packed = deflateRawSync(JSON.stringify([nowMs - age * 9000, row]), { level: 1 })
@@ -143,7 +143,7 @@ describe('the history', () => {
     expect(stdout).toBe('360')
   }, 60_000)
 
-  it('forgets what is older than an hour, and than a day', async () => {
+  it('drops points older than an hour, and than a day', async () => {
     const clock = { nowMs: startMs }
     const { history, tick, close } = await startRecorder(clock)
     await push('mail', clock.nowMs)
@@ -157,7 +157,7 @@ describe('the history', () => {
     close()
   })
 
-  it('has a gap where a source did not answer', async () => {
+  it('has a gap when a source did not answer', async () => {
     const clock = { nowMs: startMs }
     const { history, tick, close } = await startRecorder(clock)
     await push('mail', clock.nowMs)
@@ -185,7 +185,7 @@ describe('the history of several sources', () => {
   })
   const backlogs = (history: History, queue?: string) => ask(history, 10, queue).map(({ backlog }) => backlog)
 
-  it('is unknown while one of them is unreachable, and the sum of those there were before another came', () => {
+  it('is unknown while one of them is unreachable, and the sum of the existing ones before another was added', () => {
     const history = createHistory(['mail', 'shop'])
     history.add(sample(10_000, { mail: 1 }))
     history.add(sample(20_000, { mail: 1, shop: 10 }))
@@ -196,7 +196,7 @@ describe('the history of several sources', () => {
     expect(backlogs(history, 'shop-queue')).toEqual([null, 10, null, 20])
   })
 
-  it('has the whole of each, however many queues another has', () => {
+  it('has the metrics of each source, however many queues another has', () => {
     const history = createHistory(['mail', 'shop'])
     const queues = Array.from({ length: 3000 }, (_each, index) => [`mail\n${index}`, metrics(1)] as const)
     const wholes = [['mail\n', metrics(3000)] as const, ['shop\n', metrics(5)] as const]
@@ -222,7 +222,7 @@ describe('GET /jobqueue/history', () => {
     expect([response.status, await response.json()]).toMatchObject([400, { error }])
   })
 
-  it('answers with points of the time that was asked for, at the resolution that reaches back so far', async () => {
+  it('answers with points of the requested time, at the finest resolution that covers it', async () => {
     const get = async (query: string) => {
       const response = await harness.get('scraper', `${path}?${query}`)
       return (await response.json()) as { resolution: number; queue: string | null; points: { at: string }[] }

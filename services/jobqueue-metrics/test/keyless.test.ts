@@ -20,7 +20,7 @@ afterAll(async () => {
   await issuer?.close()
 })
 
-/** A rule outside of projects, as git-api stores it. */
+/** Stores a rule outside of projects, as git-api does. */
 async function trust(claims: Record<string, string>, scopes: string[]) {
   const { id: userId } = await createUser(harness.database)
   const rule = { name: 'ci', issuer: issuer.url, audience: 'switchyard', claims, scopes, userId }
@@ -33,7 +33,7 @@ async function statusOf(changes: JobClaims, path = '/jobqueue/job_stats') {
   return (await fetch(`${harness.baseUrl}/api/v4${path}`, { headers })).status
 }
 
-it('a job reads the queues by its identity token, and nothing else without another scope', async () => {
+it('a CI job reads the queues with its identity token, and nothing else without another scope', async () => {
   expect(await statusOf({})).toBe(200)
   expect(await statusOf({}, '/jobqueue/jobs')).toBe(403)
 })
@@ -47,7 +47,7 @@ it.each([
   expect(await statusOf(changes)).toBe(status)
 })
 
-it('is refused once its rule is gone', async () => {
+it('a CI job is refused once its rule is deleted', async () => {
   const rule = await trust({ repository: 'acme/brief' }, ['read_metrics'])
   const status = () => statusOf({ repository: 'acme/brief', sub: 'brief' })
   expect(await status()).toBe(200)
@@ -55,7 +55,7 @@ it('is refused once its rule is gone', async () => {
   await waitFor(async () => (await status()) === 401, { what: 'the refusal' })
 })
 
-it('jobs of one rule and subject share a limit, which stops neither other subjects nor users', async () => {
+it('jobs with the same rule and subject share a limit, which does not affect other subjects or users', async () => {
   const statuses = []
   for (let run = 0; run < 11; run += 1) statuses.push(await statusOf({ sub: 'many', run_id: run }))
   expect(statuses).toEqual([...Array(10).fill(200), 429])

@@ -17,7 +17,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-it('every operation answers as it is documented, in short and extended', async () => {
+it('every operation answers as documented, in short and extended form', async () => {
   await expect.poll(async () => (await harness.metrics()).processes, { timeout: 60_000 }).toHaveLength(1)
   for (const query of [undefined, { extended: 'true' }]) {
     for (const base of ['/jobqueue', '/sidekiq']) {
@@ -40,7 +40,7 @@ it('every operation answers as it is documented, in short and extended', async (
   expect(api.uncalled()).toEqual([])
 }, 120_000)
 
-/** A job whose payload no worker accepts fails at once. */
+/** Calls the operations on a job that fails at once because of its invalid payload. */
 async function callJobs() {
   const token = harness.tokens.jobManager
   const queue = await harness.queue('repository-housekeeping')
@@ -57,7 +57,7 @@ async function callJobs() {
   await api.call('DELETE /jobqueue/jobs/{queue}/{id}', job)
 }
 
-it('refusals are as they are documented', async () => {
+it('refusals match the documentation', async () => {
   const { tokens } = harness
   const answers = [
     await api.call('GET /jobqueue/queue_metrics', { query: { source: 'nobody' } }),

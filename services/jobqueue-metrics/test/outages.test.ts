@@ -23,7 +23,7 @@ async function expectUnavailable() {
 
 const status = async () => (await harness.get('admin', '/jobqueue/job_stats')).status
 
-it('answers 503 with the name of the source while Redis is unreachable, and recovers by itself', async () => {
+it('metrics are answered with 503 and the name of the source while Redis is unreachable, and recover automatically', async () => {
   expect(await status()).toBe(200)
   await harness.testRedis.kill()
   await expect.poll(status).toBe(503)
@@ -37,7 +37,7 @@ it('answers 503 with the name of the source while Redis is unreachable, and reco
   await expect.poll(status).toBe(200)
 })
 
-it('answers 503 within its deadline while Redis hangs', async () => {
+it('metrics are answered with 503 within the deadline while Redis hangs', async () => {
   expect(await status()).toBe(200)
   const pid = /process_id:(\d+)/.exec(await harness.redis.info('server'))?.[1] ?? ''
   const signal = (name: string) => promisify(execFile)('kill', [`-${name}`, pid])
@@ -50,7 +50,7 @@ it('answers 503 within its deadline while Redis hangs', async () => {
   await expect.poll(status).toBe(200)
 })
 
-it('answers 503 instead of wrong metrics when a part cannot be read', async () => {
+it('metrics are answered with 503 instead of wrong values when a part cannot be read', async () => {
   await harness.redis.sadd(keys.queues, 'odd')
   await harness.redis.set('{switchyard}:odd:wait', 'not a list')
   await expectUnavailable()

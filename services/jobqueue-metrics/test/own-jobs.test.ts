@@ -55,7 +55,7 @@ async function ask(who: Who, method: string, path: string) {
 const events = async () =>
   harness.database.prisma.auditEvent.findMany({ where: { entityType: 'Job' }, orderBy: { id: 'desc' } })
 
-it('lists the failed jobs of a queue and of all queues in pages, the newest failure first', async () => {
+it('failed jobs of a queue and of all queues are listed in pages, the newest failure first', async () => {
   expect(await ask('admin', 'GET', '')).toMatchObject({ status: 200, body: [] })
   const ids: string[] = []
   for (const [index, queue] of ['saga-retention', 'repository-housekeeping', 'saga-retention'].entries()) {
@@ -74,7 +74,7 @@ it('lists the failed jobs of a queue and of all queues in pages, the newest fail
   expect((await ask('admin', 'GET', '?queue=webhook-delivery')).body).toEqual([])
 })
 
-it('shows a job without the values of its payload and without what may be secret in its reason', async () => {
+it('a job is shown without the values of its payload and without secrets in its reason', async () => {
   const secret = 'whsec-0123456789'
   const reason = `no answer from https://user:${secret}@hooks.example.com/${secret}?token=${secret}`
   const id = await failedJob('webhook-delivery', { host: secret, secret }, reason, 3)
@@ -98,7 +98,7 @@ it('shows a job without the values of its payload and without what may be secret
   })
 })
 
-it('a retried job runs again with all its attempts, and the audit log says who retried it', async () => {
+it('a retried job runs again with all its attempts, and the audit log records who retried it', async () => {
   const id = await failedJob('repository-housekeeping', { projectId: 7 }, 'it broke', 2)
   const { status, body } = await ask('jobManager', 'POST', `/repository-housekeeping/${id}/retry`)
   expect([status, body]).toMatchObject([
@@ -127,7 +127,7 @@ it('a retried job runs again with all its attempts, and the audit log says who r
   })
 })
 
-it('a job of the housekeeping of a further storage is listed, retried and removed like others', async () => {
+it('a housekeeping job of a further storage is listed, retried and removed like others', async () => {
   const project = await createProject(harness.database, await createUser(harness.database))
   await harness.database.prisma.project.update({ where: { id: project.id }, data: { storage: 'second' } })
   const queue = 'repository-housekeeping-second'
@@ -148,7 +148,7 @@ it('a job of the housekeeping of a further storage is listed, retried and remove
   await harness.database.prisma.project.delete({ where: { id: project.id } })
 })
 
-it('a removed job is gone, and the audit log says who removed it', async () => {
+it('a removed job no longer exists, and the audit log records who removed it', async () => {
   const id = await failedJob('saga-retention', {})
   expect((await ask('admin', 'DELETE', `/saga-retention/${id}`)).status).toBe(204)
   expect((await ask('admin', 'GET', `/saga-retention/${id}`)).status).toBe(404)
@@ -156,7 +156,7 @@ it('a removed job is gone, and the audit log says who removed it', async () => {
   expect((await events())[0]).toMatchObject({ eventName: 'job_removed', entityId: `saga-retention/${id}` })
 })
 
-it('of two changes of one job at the same time, one happens and is in the audit log', async () => {
+it('one of two parallel changes of a job succeeds and is in the audit log', async () => {
   const id = await failedJob('saga-retention', {})
   const before = (await events()).length
   const path = `/saga-retention/${id}/retry`
@@ -165,7 +165,7 @@ it('of two changes of one job at the same time, one happens and is in the audit 
   expect((await events()).length).toBe(before + 1)
 })
 
-it('a job that is not failed is neither retried nor removed', async () => {
+it('a job that has not failed can be neither retried nor removed', async () => {
   const { id } = await queueOf('saga-retention').add('saga-retention', {})
   const before = await events()
   for (const [method, path] of [
@@ -181,7 +181,7 @@ it('a job that is not failed is neither retried nor removed', async () => {
   expect(await events()).toEqual(before)
 })
 
-it('queues and jobs that do not exist, and queues of other applications, are not found', async () => {
+it('missing queues and jobs, and queues of other applications, are not found', async () => {
   await (await harness.queue('mail')).add('send', {}, { jobId: 'one' })
   for (const [path, message] of [
     ['/saga-retention/404', '404 Job Not Found'],
@@ -212,7 +212,7 @@ it.each([
   expect([status, typeof body.error]).toEqual([400, 'string'])
 })
 
-it('administrators and tokens with the scope manage_jobs may use it; a reading token only reads', async () => {
+it('administrators and tokens with the scope manage_jobs may change jobs; a read-only token only reads them', async () => {
   const id = await failedJob('saga-retention', {})
   const path = `/saga-retention/${id}`
   for (const [who, reading, changing] of [
@@ -234,7 +234,7 @@ it('administrators and tokens with the scope manage_jobs may use it; a reading t
   expect((await harness.get('jobManager', '/jobqueue/job_stats')).status).toBe(403)
 })
 
-it('answers 503 while Redis is unreachable, and recovers by itself', async () => {
+it('jobs are answered with 503 while Redis is unreachable, and recover automatically', async () => {
   const id = await failedJob('saga-retention', {})
   await harness.testRedis.kill()
   for (const [method, path] of [

@@ -12,7 +12,7 @@ beforeEach(() => harness.redis.flushall())
 
 const processes = async () => (await harness.metrics('/jobqueue/process_metrics')).processes
 
-it('shows a real worker with the eight fields in order, and what it did, until it stops', async () => {
+it('a real worker is shown with the eight fields in order and its totals, until it stops', async () => {
   const worker = await harness.startWorker()
   await expect.poll(processes).toHaveLength(1)
   const [shown] = await processes()
@@ -32,7 +32,8 @@ it('shows a real worker with the eight fields in order, and what it did, until i
   expect(Math.abs(Date.now() - Date.parse(shown?.started_at ?? ''))).toBeLessThan(30_000)
   expect(shown?.started_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-  // One good and one bad job of ours are in the totals after a beat, beside those that come by themselves.
+  // After a beat, the totals include one successful and one failed job of this test, beside the scheduled
+  // ones.
   const name = 'repository-housekeeping'
   const queue = await harness.queue(name)
   await queue.add(name, { projectId: 1 })
@@ -52,7 +53,7 @@ it('shows a real worker with the eight fields in order, and what it did, until i
   expect(Object.keys((await harness.metrics()).queues)).toEqual(Object.values(queueNames).sort())
 })
 
-it('shows a killed worker for as long as its last beat counts, and no ghost after it', async () => {
+it('a killed worker is shown as long as its last beat is recent, and not afterwards', async () => {
   const worker = await harness.startWorker()
   await expect.poll(processes).toHaveLength(1)
   await worker.stop('SIGKILL')
@@ -77,7 +78,7 @@ it.each([
   },
 )
 
-describe('with a clock of its own that is wrong', () => {
+describe('with a wrong clock of the worker', () => {
   afterEach(() => vi.useRealTimers())
 
   it.each([
@@ -104,7 +105,7 @@ describe('with a clock of its own that is wrong', () => {
   )
 })
 
-it('does not know the age of a beat that a wrong clock has written', async () => {
+it('the age of a beat by a wrong clock is unknown', async () => {
   const info = { hostname: 'h', pid: 7, tag: '', started_at: 1, queues: [], labels: [], concurrency: 1 }
   await harness.redis.zadd(keys.processes, Date.now(), 'h:7:a')
   await harness.redis.hset(keys.process('h:7:a'), {
@@ -119,7 +120,7 @@ it('does not know the age of a beat that a wrong clock has written', async () =>
   )
 })
 
-it('skips members without a hash, and hashes nobody can read', async () => {
+it('members without a hash, and unreadable hashes, are skipped', async () => {
   for (const id of ['ghost:1:a', 'broken:2:b', 'other:3:c']) {
     await harness.redis.zadd(keys.processes, Date.now(), id)
   }

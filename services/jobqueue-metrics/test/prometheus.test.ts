@@ -18,7 +18,7 @@ afterAll(() => harness.close())
 
 const scrape = async () => (await fetch(`${harness.baseUrl}/metrics`)).text()
 
-/** The value of a series; labels are written as they are served, without that of the service. */
+/** Returns the value of a series; its labels are as served, without the label of the service. */
 const seriesValue = (text: string, series: string) => {
   const line = text
     .split('\n')
@@ -26,7 +26,7 @@ const seriesValue = (text: string, series: string) => {
   return line === undefined ? null : Number(line.split(' ').at(-1))
 }
 
-it('are those of the sources at this moment, counters as counters', async () => {
+it('metrics of the sources are current, and totals are counters', async () => {
   const queue = new Queue('mail', { connection: { path: harness.testRedis.path } })
   await queue.add('job', {}, { timestamp: Date.now() - 20_100 })
   await queue.pause()
@@ -59,7 +59,7 @@ it('are those of the sources at this moment, counters as counters', async () => 
   await queue.close()
 })
 
-it('have no totals of a source that only counts jobs which are kept: they would fall', async () => {
+it('totals of a source that counts only kept jobs are left out, because they would fall', async () => {
   const finished = 'jobqueue_processed_total{source="mails"}'
   expect(seriesValue(await scrape(), finished)).toBe(0)
   await harness.redis.zadd('bull:mail:completed', Date.now(), '1')
@@ -68,7 +68,7 @@ it('have no totals of a source that only counts jobs which are kept: they would 
   await harness.redis.del('bull:mail:completed')
 })
 
-/** Names that Prometheus stores for what is served. */
+/** Returns the names that Prometheus stores for the served metrics. */
 async function servedNames(): Promise<Set<string>> {
   const types = [...(await scrape()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]
   return new Set(
@@ -80,11 +80,11 @@ async function servedNames(): Promise<Set<string>> {
 
 const deployed = (path: string) =>
   readFileSync(new URL(`../../../ops/deploy/${path}`, import.meta.url), 'utf8')
-/** Those of the worker are compared where it is tested. */
+/** Metrics of the worker are checked in the worker's own tests. */
 const namesIn = (expression: string) => expression.match(/\bjobqueue_\w+/g) ?? []
 const ofWorker = (expression: string) => /\bworker_/.test(expression)
 
-it('have every name that the dashboard shows', async () => {
+it('metrics have every name that the dashboard shows', async () => {
   const dashboard = JSON.parse(deployed('grafana/job-queues.json')) as {
     panels: { id: number; title: string; targets: { expr: string }[] }[]
     templating: { list: { query: string }[] }

@@ -25,7 +25,7 @@ describe('the backlog and latency of a queue', () => {
     expect(await metricsOf('mail')).toEqual({ backlog: 3, latency: 90 })
   })
 
-  it('stay when the queue is paused', async () => {
+  it('are the same when the queue is paused', async () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, agedMs(20))
     await queue.pause()
@@ -33,14 +33,14 @@ describe('the backlog and latency of a queue', () => {
     expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 20 })
   })
 
-  it('see prioritized jobs, whichever priority the oldest has', async () => {
+  it('include prioritized jobs, whichever priority the oldest has', async () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, { ...agedMs(5), priority: 1 })
     await queue.add('job', {}, { ...agedMs(70), priority: 9 })
     expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 70 })
   })
 
-  it('see the oldest job of each of several priorities, and of the highest of very many', async () => {
+  it('include the oldest job of each of several priorities, and of the highest of very many', async () => {
     const queue = await harness.queue('mail')
     const ages = [10, 30, 20, 80, 40]
     for (const [index, seconds] of ages.entries())
@@ -56,7 +56,7 @@ describe('the backlog and latency of a queue', () => {
     expect(await metricsOf('mail')).toEqual({ backlog: 65, latency: 200 })
   })
 
-  it('follow a queue whose jobs come and go in another way than the last time', async () => {
+  it('follow a queue whose jobs change differently than before', async () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, agedMs(30))
     expect(await metricsOf('mail')).toEqual({ backlog: 1, latency: 30 })
@@ -70,14 +70,14 @@ describe('the backlog and latency of a queue', () => {
     expect(await harness.metrics('/jobqueue/job_stats')).toMatchObject({ jobs: { enqueued: 0 } })
   })
 
-  it('see older jobs behind one that was put at the front', async () => {
+  it('include older jobs behind one that was put at the front', async () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, agedMs(60))
     await queue.add('job', {}, { ...agedMs(1), lifo: true })
     expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 60 })
   })
 
-  it('see older jobs behind one that a worker gave back', async () => {
+  it('include older jobs behind one that a worker returned', async () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, agedMs(60))
     await queue.add('job', {}, agedMs(40))
@@ -92,7 +92,7 @@ describe('the backlog and latency of a queue', () => {
     expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 40 })
   })
 
-  it('leave out jobs for later, and count them as scheduled', async () => {
+  it('exclude jobs for later, which count as scheduled', async () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, { ...agedMs(500), delay: 3_600_000 })
     const { queues, jobs } = await harness.metrics()
@@ -100,7 +100,7 @@ describe('the backlog and latency of a queue', () => {
     expect(jobs).toMatchObject({ enqueued: 0, scheduled: 1 })
   })
 
-  it('include delayed jobs that are overdue, by the time they have been due', async () => {
+  it('include overdue delayed jobs, by the time since which they have been due', async () => {
     const queue = await harness.queue('mail')
     await queue.add('job', {}, { ...agedMs(100), delay: 70_000 })
     const { queues, jobs } = await harness.metrics()
@@ -108,14 +108,14 @@ describe('the backlog and latency of a queue', () => {
     expect(jobs).toMatchObject({ enqueued: 1, scheduled: 0 })
   })
 
-  it('take a job that was delayed as old as its delay is over, not as its creation', async () => {
+  it("use the end of a job's delay as the start of its age, not its creation", async () => {
     const queue = await harness.queue('mail')
     const job = await queue.add('job', {}, { ...agedMs(3615), delay: 3_600_000 })
     await job.promote()
     expect(await metricsOf('mail')).toEqual({ backlog: 1, latency: 15 })
   })
 
-  it('skip a job whose hash is gone', async () => {
+  it('skip a job whose hash no longer exists', async () => {
     const queue = await harness.queue('mail')
     const job = await queue.add('job', {}, agedMs(50))
     await queue.add('job', {}, agedMs(8))
@@ -123,7 +123,7 @@ describe('the backlog and latency of a queue', () => {
     expect(await metricsOf('mail')).toEqual({ backlog: 2, latency: 8 })
   })
 
-  it('leave out jobs under way, done and dead', async () => {
+  it('exclude active, completed and dead jobs', async () => {
     const queue = await harness.queue('mail')
     for (const name of ['good', 'bad', 'slow']) await queue.add(name, {}, agedMs(30))
     let release = () => {}
@@ -153,7 +153,7 @@ describe('the backlog and latency of a queue', () => {
   })
 })
 
-it('lists every registered queue by name, also those without a key, and adds their backlogs', async () => {
+it('every registered queue is listed by name, even without a key, and the backlogs are summed', async () => {
   for (const name of ['zebra', 'alpha', 'hashed_storage:migrate']) await harness.redis.sadd(keys.queues, name)
   const first = await harness.queue('zebra')
   const second = await harness.queue('middle')
@@ -165,7 +165,7 @@ it('lists every registered queue by name, also those without a key, and adds the
   expect(jobs.enqueued).toBe(3)
 })
 
-it('gives the same answer under both names, with an ETag', async () => {
+it('both paths have the same answer, with an ETag', async () => {
   const queue = await harness.queue('mail')
   await queue.add('job', {}, agedMs(1000))
   const ours = await harness.get('admin', '/jobqueue/job_stats')
@@ -175,7 +175,7 @@ it('gives the same answer under both names, with an ETag', async () => {
   expect((await harness.get('admin', '/jobqueue/job_stats', { headers })).status).toBe(304)
 })
 
-it('reads with plain commands that neither write nor search', async () => {
+it('metrics are read with plain commands that neither write nor search', async () => {
   for (let index = 0; index < 20; index += 1) {
     const queue = await harness.queue(`queue-${index}`)
     await queue.add('job', {}, { priority: 3 })
@@ -198,7 +198,7 @@ it('reads with plain commands that neither write nor search', async () => {
     'zcount',
   ]
   mayRun.push('zrange', 'zrangebyscore')
-  // The test's own command, and connections that BullMQ's queues above may still be setting up.
+  // The commands of the test itself, and of BullMQ's queues above, which may still be connecting.
   const ofTheTest = ['config|resetstat', 'info', 'ping', 'client|setinfo', 'client|setname']
   expect(commands.filter((name) => ![...mayRun, ...ofTheTest].includes(name ?? ''))).toEqual([])
   expect(commands).toContain('llen')

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { loadSidekiqDump } from './support/load-dump.js'
 import { openSource } from './support/open-source.js'
 
-/** What docs/job-queues.md tells operators to grant. */
+/** The commands that docs/job-queues.md tells operators to grant. */
 const commands =
   'ping info client|setname get hget hgetall hmget lindex llen lrange smembers zcard zcount zrange zrangebyscore'
 const rights = [
@@ -46,7 +46,7 @@ afterAll(async () => {
   await testRedis.stop()
 })
 
-/** Everything in this Redis, as bytes. */
+/** Returns the whole content of this Redis. */
 async function contents(): Promise<Record<string, string>> {
   const keys = (await redis.keys('*')).sort()
   const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)))
@@ -58,9 +58,9 @@ const sources = {
   bullmq: { kind: 'bullmq' },
 }
 
-describe('a user who may only read', () => {
+describe('a user with read-only permissions', () => {
   it.each(Object.entries(sources))(
-    'is enough for %s: nothing is refused, and nothing changes',
+    'is sufficient for %s: nothing is refused, and nothing changes',
     async (_kind, config) => {
       await redis.call('ACL', 'LOG', 'RESET')
       const before = await contents()
@@ -78,7 +78,7 @@ describe('a user who may only read', () => {
   )
 })
 
-it('finds what is there', async () => {
+it('a read-only source has backlog and latency of the configured queues', async () => {
   const config = { ...sources.bullmq, username: 'reader', password: 'reading' }
   const source = openSource(config, testRedis.url)
   const { queues } = await waitFor(() => source.read(), { what: 'the connection' })
@@ -92,7 +92,7 @@ it('finds what is there', async () => {
   ])
 })
 
-it('finds queues among all keys, and workers among connections', async () => {
+it('a source finds queues among all keys, and workers among connections', async () => {
   const config = { kind: 'bullmq', username: 'reader', password: 'reading' }
   let laterMs = 0
   const source = openSource(config, testRedis.url, () => new Date(Date.now() + laterMs))
@@ -100,13 +100,13 @@ it('finds queues among all keys, and workers among connections', async () => {
   const encoded = Buffer.from('thumbnails').toString('base64')
   await worker.client('SETNAME', `bull:${encoded}:w:resizer`)
   const names = async () => (await source.read()).queues.map(({ name }) => name)
-  // The names of the other two are only found by the search.
+  // Only the search finds the names of the other two.
   await expect.poll(() => names().catch(() => [])).toEqual(['mail', 'reports', 'thumbnails'])
   const { processes } = await source.read()
   expect(processes).toMatchObject([
     { pid: 0, tag: 'resizer', queues: ['thumbnails'], labels: [], concurrency: 0, busy: 0, beatMs: null },
   ])
-  // Ages are whole seconds: a look at another part of a second finds the same process.
+  // Ages are in whole seconds, so a read at another fraction of a second must find the same process.
   laterMs = 700
   expect((await source.read()).processes).toEqual(processes)
   worker.disconnect()
@@ -114,7 +114,7 @@ it('finds queues among all keys, and workers among connections', async () => {
   source.close()
 })
 
-it('reads the queues that it knows, and warns once of each command, when Redis refuses to search', async () => {
+it('a source reads its known queues, and warns once for each command, when Redis refuses to search', async () => {
   const logger = createLogger('test', 'silent')
   vi.spyOn(logger, 'child').mockReturnValue(logger as never)
   const warn = vi.spyOn(logger, 'warn')
@@ -129,7 +129,7 @@ it('reads the queues that it knows, and warns once of each command, when Redis r
   ])
 })
 
-it('never searches when it is told not to', async () => {
+it('a source without discovery never searches', async () => {
   await redis.call('CONFIG', 'RESETSTAT')
   const source = openSource({ kind: 'bullmq', queues: ['mail'], discover: false }, testRedis.url)
   const { queues } = await waitFor(() => source.read(), { what: 'the connection' })
@@ -139,7 +139,7 @@ it('never searches when it is told not to', async () => {
   expect(stats).not.toMatch(/cmdstat_(scan|client\|list|keys):/)
 })
 
-it('says once why it cannot read, and never the password', async () => {
+it('a source logs once why it cannot read, and never the password', async () => {
   const logger = createLogger('test', 'silent')
   vi.spyOn(logger, 'child').mockReturnValue(logger as never)
   const warn = vi.spyOn(logger, 'warn')
@@ -153,7 +153,7 @@ it('says once why it cannot read, and never the password', async () => {
   expect(warn).toHaveBeenCalledTimes(1)
 })
 
-it('finds each of many queues and processes under its own name', async () => {
+it('a source finds each of many queues and processes under its own name', async () => {
   const names = Array.from({ length: 120 }, (_each, index) => `many-${String(index).padStart(3, '0')}`)
   const startedAt = Date.now() / 1000
   for (const [index, name] of names.entries()) {

@@ -28,7 +28,7 @@ async function readAt(nowSeconds: number, config: Record<string, unknown> = {}) 
 const idle = { backlog: 0, latencySeconds: 0, paused: false, busy: null, processed: null, failed: null }
 const demo = { hostname: 'vm', tag: 'demo-tag', quiet: false }
 
-/** What Sidekiq's own Ruby API answered about each dump, and when it was asked. */
+/** Answers of Sidekiq's own Ruby API about each dump, and the time of the question. */
 const golden = {
   '6.4.1': {
     atSeconds: 1795247197.5519724 + 41.7257,
@@ -73,7 +73,7 @@ const golden = {
 describe.each(Object.entries(golden))("Sidekiq %s's own answer", (version, expected) => {
   const { atSeconds, latency, queues, process, startedAt, rssKib } = expected
 
-  it('is ours: queues, the fields of every process, and the totals', async () => {
+  it('equals ours: queues, the fields of every process, and the totals', async () => {
     await loadSidekiqDump(redis, version)
     const snapshot = await readAt(atSeconds)
     expect(snapshot.queues).toEqual([
@@ -92,7 +92,7 @@ describe.each(Object.entries(golden))("Sidekiq %s's own answer", (version, expec
     })
   })
 
-  it('is ours below a namespace, too', async () => {
+  it('equals ours in a namespace, too', async () => {
     await loadSidekiqDump(redis, version)
     for (const key of await redis.keys('*')) await redis.rename(key, `resque:gitlab:${key}`)
     const { queues: found, processes } = await readAt(atSeconds, { namespace: 'resque:gitlab' })
@@ -100,7 +100,7 @@ describe.each(Object.entries(golden))("Sidekiq %s's own answer", (version, expec
     expect((await readAt(atSeconds)).queues).toEqual([])
   })
 
-  it('leaves out a process that was killed, without removing it', async () => {
+  it('a killed process is left out, but not removed', async () => {
     await loadSidekiqDump(redis, version)
     const [identity = ''] = await redis.smembers('processes')
     await redis.del(identity)
@@ -133,7 +133,7 @@ describe('a queue of Sidekiq', () => {
     expect(await mail()).toMatchObject({ backlog: 2, latencySeconds })
   })
 
-  it('is named with colons, and shown as paused', async () => {
+  it('may have colons in its name, and is shown as paused', async () => {
     await redis.sadd('queues', 'hashed_storage:migrate')
     await redis.sadd('paused', 'hashed_storage:migrate')
     expect((await readAt(nowSeconds)).queues).toEqual([
@@ -142,7 +142,7 @@ describe('a queue of Sidekiq', () => {
   })
 })
 
-it('finds the concurrency where a version of Sidekiq puts it', async () => {
+it('the concurrency is found where each version of Sidekiq stores it', async () => {
   const info = { hostname: 'h', pid: 1, started_at: 1, queues: ['old'], labels: [], identity: 'h:1:a' }
   const capsules = {
     default: { concurrency: 3, mode: 'strict', weights: { a: 0, b: 0 } },

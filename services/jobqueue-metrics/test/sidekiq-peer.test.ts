@@ -7,11 +7,11 @@ import { type Metrics, startHarness } from './harness.js'
 const ruby = process.env.SWITCHYARD_TEST_SIDEKIQ_RUBY ?? ''
 const script = fileURLToPath(new URL('fixtures/sidekiq_peer.rb', import.meta.url))
 
-/** What Sidekiq's own API says. */
+/** The answer of Sidekiq's own API. */
 interface Answer {
   queues: [name: string, size: number, latencySeconds: number][]
   processes: (Omit<Metrics['processes'][number], 'started_at'> & { started_at: number })[]
-  /** Members of its set of processes, living or not. */
+  /** Number of members of its set of processes, alive or not. */
   members: number
   jobs: Metrics['jobs']
 }
@@ -37,7 +37,7 @@ describe.skipIf(!ruby)("our answer about a real Sidekiq equals Sidekiq's own", (
       theirs.queues.map(([name, size]) => [name, size]),
     )
     for (const [name, , latency] of theirs.queues) {
-      // Both say how old a job is when they are asked, one after the other.
+      // Both report the age of a job at the time of their own question.
       expect(Math.abs((ours.queues[name]?.latency ?? Number.NaN) - Math.trunc(latency))).toBeLessThan(5)
     }
     expect(ours.jobs).toEqual(theirs.jobs)
@@ -56,11 +56,11 @@ describe.skipIf(!ruby)("our answer about a real Sidekiq equals Sidekiq's own", (
       what: 'Sidekiq to start',
     })
 
-  it('with nothing ever run', async () => {
+  it('before any job has run', async () => {
     expect((await expectEqual()).processes).toEqual([])
   })
 
-  it('under load, when it is done, after TERM and after KILL', async () => {
+  it('under load, after all jobs, after TERM and after KILL', async () => {
     const worker = peer('worker')
     await started()
     await push(['GoodJob', 400, 25], ['DeadJob', 3], ['RetryJob', 2], ['UnservedJob', 3])
@@ -88,7 +88,7 @@ describe.skipIf(!ruby)("our answer about a real Sidekiq equals Sidekiq's own", (
     killed.kill('SIGKILL')
     await killed.catch(() => {})
     expect((await expectEqual()).processes).toHaveLength(1)
-    // A minute later the hash is gone, and the member is a ghost that only a cleaning would remove.
+    // A minute later the hash has expired, and only a cleanup would remove the member.
     const [identity = ''] = await harness.redis.smembers('processes')
     await harness.redis.pexpire(identity, 1)
     await expect.poll(() => harness.redis.exists(identity)).toBe(0)

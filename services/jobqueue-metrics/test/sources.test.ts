@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const compound = (query = '') => harness.metrics(`/jobqueue/compound_metrics${query}`)
 
-it('merges its sources: backlogs and totals add, the longest latency counts, processes stand side by side', async () => {
+it('several sources are merged: backlogs and totals add up, the longest latency counts, processes are listed together', async () => {
   const { queues, processes, jobs } = await compound()
   expect(Object.keys(queues)).toEqual(['critical', 'default', 'mail', 'single', 'unserved'])
   expect(queues.critical?.backlog).toBe(1)
@@ -44,7 +44,7 @@ it('merges its sources: backlogs and totals add, the longest latency counts, pro
   expect(jobs).toEqual({ processed: 8, failed: 3, enqueued: 4, scheduled: 1, retry: 1, dead: 1 })
 })
 
-it('answers for one source when it is asked to', async () => {
+it('one source is answered on request', async () => {
   const mails = await compound('?source=mails')
   expect(mails.queues).toEqual({
     critical: { backlog: 1, latency: expect.any(Number) },
@@ -62,7 +62,7 @@ it('answers for one source when it is asked to', async () => {
   }
 })
 
-it('adds what the contract does not know only when it is asked to, behind what it knows', async () => {
+it('extended fields are added only on request, after those of the contract', async () => {
   const { queues, processes, jobs } = await compound('?extended=true')
   expect(queues.unserved).toEqual({
     backlog: 3,
@@ -92,14 +92,14 @@ it('adds what the contract does not know only when it is asked to, behind what i
   expect((await harness.get('admin', '/jobqueue/job_stats?extended=maybe')).status).toBe(400)
 })
 
-it('says how old its metrics are', async () => {
+it('metrics come with their age', async () => {
   const response = await harness.get('scraper', '/sidekiq/compound_metrics')
   const ageMs = Number(response.headers.get('X-Snapshot-Age-Ms'))
   expect(ageMs).toBeGreaterThanOrEqual(0)
   expect(ageMs).toBeLessThan(2000)
 })
 
-it('names the source that does not answer, and goes on answering for the others', async () => {
+it('a source that does not answer is named, and the others are still answered', async () => {
   await otherRedis.kill()
   const status = async () => (await harness.get('admin', '/jobqueue/job_stats')).status
   await expect.poll(status).toBe(503)
@@ -118,7 +118,7 @@ it('names the source that does not answer, and goes on answering for the others'
   await expect.poll(status).toBe(200)
 })
 
-it('refuses sources that cannot be, with every problem and no secret', () => {
+it('invalid sources are refused with every problem and without a secret', () => {
   const problemsOf = (sources: unknown) => {
     const text = typeof sources === 'string' ? sources : JSON.stringify(sources)
     const parsed = configSchema.shape.JOBQUEUE_SOURCES.safeParse(text)

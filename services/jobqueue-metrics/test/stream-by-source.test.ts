@@ -23,7 +23,7 @@ afterAll(async () => {
   await otherRedis?.stop()
 })
 
-/** The newest event of a stream. */
+/** Follows a stream and returns its newest event. */
 async function follow(query: string) {
   const response = await harness.get('scraper', `/jobqueue/stream?${query}`)
   expect(response.status).toBe(200)
@@ -39,7 +39,7 @@ async function follow(query: string) {
   }
 }
 
-it('goes on with the metrics of one source while another is unreachable', async () => {
+it('a stream by source continues with the metrics of one source while another is unreachable', async () => {
   const stream = await follow('by_source=true')
   await expect.poll(stream.last).toMatchObject([
     { name: 'mails', queues: {}, processes: [], jobs: { enqueued: 0 } },
@@ -58,7 +58,7 @@ it('goes on with the metrics of one source while another is unreachable', async 
   await stream.close()
 })
 
-it('answers 400 when one source is asked for as well', async () => {
+it('a stream by source is refused with 400 for a single source', async () => {
   const response = await harness.get('scraper', '/jobqueue/stream?by_source=true&source=mails')
   expect([response.status, await response.json()]).toMatchObject([
     400,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => harness.close())
 beforeEach(() => harness.redis.flushall())
 
-/** Events of a stream as they come, until it is closed. */
+/** Collects events of a stream until it is closed. */
 function listen(response: Response) {
   const events: { event: string; data: Metrics & { message?: string } }[] = []
   let ended = false
@@ -30,13 +30,13 @@ function listen(response: Response) {
   return { events, ended: () => ended, close: () => reader.cancel().then(() => reading) }
 }
 
-it('answers 401 without a token, 403 without the right, 400 for a flag that is none', async () => {
+it('a stream answers 401 without a token, 403 without the right, 400 for an invalid flag', async () => {
   expect((await harness.get('guest', '/jobqueue/stream')).status).toBe(401)
   expect((await harness.get('user', '/jobqueue/stream')).status).toBe(403)
   expect((await harness.get('admin', '/jobqueue/stream?extended=maybe')).status).toBe(400)
 })
 
-it('is open to the session of a browser, and ends within a second of the session', async () => {
+it('a stream is open to the session of a browser, and ends within a second of the session', async () => {
   const { database } = harness
   const { token } = await createToken(database, await createUser(database, { admin: true }))
   const Cookie = await createSession(database, token)
@@ -49,7 +49,7 @@ it('is open to the session of a browser, and ends within a second of the session
   expect((await harness.get('guest', '/jobqueue/stream', { headers: { Cookie } })).status).toBe(401)
 })
 
-it('answers HEAD without opening a stream', async () => {
+it('HEAD of a stream is answered without opening it', async () => {
   const head = (query: string) => harness.get('admin', `/jobqueue/stream${query}`, { method: 'HEAD' })
   const answered = await head('')
   expect([answered.status, answered.headers.get('content-type')]).toEqual([
@@ -78,7 +78,7 @@ it.each(['/jobqueue', '/sidekiq'])(
   },
 )
 
-it('tells when the metrics cannot be had, and goes on when they can again', async () => {
+it('a stream reports when the metrics are unavailable, and continues when they are available again', async () => {
   const stream = listen(await harness.get('admin', '/jobqueue/stream'))
   await expect.poll(() => stream.events.at(-1)?.event).toBe('metrics')
   await harness.testRedis.kill()
@@ -89,7 +89,7 @@ it('tells when the metrics cannot be had, and goes on when they can again', asyn
   await stream.close()
 })
 
-it('ends within a second after the token was revoked, while others go on', async () => {
+it('a stream ends within a second after its token was revoked, while others continue', async () => {
   const user = await createUser(harness.database)
   const { secret, token } = await createToken(harness.database, user, { scopes: ['read_metrics'] })
   const victim = listen(
@@ -103,13 +103,13 @@ it('ends within a second after the token was revoked, while others go on', async
   })
   const revokedAtMs = Date.now()
   await expect.poll(victim.ended).toBe(true)
-  // A second by its rules, and one for a busy machine.
+  // A second by design, and another one for a busy machine.
   expect(Date.now() - revokedAtMs).toBeLessThan(2000)
   expect(other.ended()).toBe(false)
   await other.close()
 })
 
-it('tells a listener who came between two looks of a change back to the state before', async () => {
+it('a listener that joined between two reads receives a change back to the former state', async () => {
   let state = 'before'
   const streams = createStateStreams({ intervalMs: 300, lifeMs: 60_000 })
   const server = createServer((_request, response: ServerResponse) => {
@@ -131,7 +131,7 @@ it('tells a listener who came between two looks of a change back to the state be
   server.close()
 })
 
-it('keeps no listener who went away before the first event', async () => {
+it('a listener that disconnected before the first event is removed', async () => {
   const events = new EventEmitter()
   const streams = createStateStreams({ intervalMs: 50, lifeMs: 60_000 })
   const server = createServer(async (_request, response: ServerResponse) => {
@@ -156,14 +156,14 @@ it('keeps no listener who went away before the first event', async () => {
   })
   events.emit('state')
   await opened
-  // A listener that was kept would have its state read every 50 ms.
+  // The state of a leaked listener would be read every 50 ms.
   const listening = events.listenerCount('state')
   await delay(200)
   expect([reads, events.listenerCount('state')]).toEqual([1, listening])
   server.close()
 })
 
-it('costs one look at the state for any number of listeners, ends them in time, and ends all when it closes, also those who come then', async () => {
+it('any number of listeners costs one read of the state; streams end in time, and closing ends all of them, including new ones', async () => {
   let looks = 0
   const streams = createStateStreams({ intervalMs: 50, lifeMs: 700 })
   const server = createServer((_request, response: ServerResponse) => {
@@ -188,7 +188,7 @@ it('costs one look at the state for any number of listeners, ends them in time, 
 })
 
 describe('a client that reads nothing', () => {
-  /** A server whose state changes at every read, and is larger than what a connection holds. */
+  /** Starts a server whose state changes at every read, and is larger than the buffer of a connection. */
   async function startServer(stallMs: number) {
     const large = 'x'.repeat(8 * 1024 * 1024)
     let reads = 0
@@ -217,7 +217,7 @@ describe('a client that reads nothing', () => {
     }
   }
 
-  it('has at most one event waiting, and gets the newest one as soon as it reads again', async () => {
+  it('has at most one waiting event, and receives the newest one when it reads again', async () => {
     const { incoming, reads, response, close } = await startServer(60_000)
     await expect.poll(reads).toBeGreaterThan(10)
     expect(response().writableLength).toBeLessThan(9 * 1024 * 1024)
@@ -241,7 +241,7 @@ describe('a client that reads nothing', () => {
 })
 
 describe('streams of one user', () => {
-  it('are limited: 429 with Retry-After, and a slot again when one of them has ended', async () => {
+  it('are limited: 429 with Retry-After, and a new slot when one of them has ended', async () => {
     const open = () => harness.get('scraper', '/jobqueue/stream')
     const streams = (await Promise.all(Array.from({ length: 50 }, open))).map(listen)
     await expect.poll(() => streams.every(({ events }) => events.length > 0)).toBe(true)
@@ -255,7 +255,7 @@ describe('streams of one user', () => {
         },
       },
     ])
-    // Other users at the same address follow as before.
+    // Other users at the same address are not affected.
     const other = await harness.get('admin', '/jobqueue/stream')
     expect(other.status).toBe(200)
     await listen(other).close()

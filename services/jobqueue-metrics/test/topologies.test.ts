@@ -19,11 +19,12 @@ afterEach(() => servers.stop())
 const plain = ['--save', '', '--bind', '127.0.0.1']
 
 /**
- * Nothing of it is for the servers that a source lists: they would refuse this user, this database and TLS.
+ * A URL of which nothing applies to the listed servers of a source: they would refuse its user, its database
+ * and TLS.
  */
 const urlOfAnotherServer = 'rediss://switchyard:secret@127.0.0.1:1/3'
 
-it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullMQ alike', async () => {
+it('a cluster of three nodes is read with one pipeline per node, for Sidekiq and BullMQ alike', async () => {
   const ports = [await getFreePort(), await getFreePort(), await getFreePort()]
   const nodes = await Promise.all(
     ports.map((port) => servers.start(port, [...plain, '--port', String(port), '--cluster-enabled', 'yes'])),
@@ -70,7 +71,7 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
   await expect
     .poll(async () => (await bullmq.read()).processes)
     .toMatchObject([{ queues: ['other'], concurrency: 6, pid: process.pid }])
-  // The search through the keys of every node has found the queue that no worker serves.
+  // The search through the keys of every node has found the queue without a worker.
   const backlogs = async () => (await bullmq.read()).queues.map(({ name, backlog }) => [name, backlog])
   await expect.poll(backlogs).toEqual([
     ['mail', 4],
@@ -84,7 +85,7 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
   cluster.disconnect()
 }, 60_000)
 
-it('the master that Sentinel names is read, also after it has changed, by a source of its own and by REDIS_URL', async () => {
+it('the master that Sentinel names is read, also after a change, by a separate source and by REDIS_URL', async () => {
   const [one, two, three] = [await getFreePort(), await getFreePort(), await getFreePort()]
   const master = await servers.start(one, [...plain, '--port', String(one)])
   const replica = await servers.start(two, [
@@ -121,8 +122,7 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
   )
   const url = `redis+sentinel://127.0.0.1:${three}/jobs`
   const byUrl = openSource({ kind: 'sidekiq' }, url)
-  // Asks the Sentinel nearly always, so also in the moment in which the Sentinel says that another server is
-  // the master.
+  // Asks the Sentinel almost continuously, so also at the moment of the switch to another master.
   const often = { retryStrategy: () => 5, sentinelRetryStrategy: () => 500 }
   const eager = createRedis({ url, onError: () => {}, ...often })
   const backlogsOf = async (of: typeof source) => (await of.read()).queues.map(({ backlog }) => backlog)
@@ -145,7 +145,7 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
   eager.disconnect()
 }, 180_000)
 
-it('a server that only speaks TLS is read by a user with a certificate', async () => {
+it('a server with only TLS is read by a user with a certificate', async () => {
   const port = await getFreePort()
   const path = (name: string) => join(servers.folder, name)
   const subject = ['-subj', '/CN=jobs.internal', '-addext', 'subjectAltName=DNS:jobs.internal']
@@ -175,7 +175,7 @@ it('a server that only speaks TLS is read by a user with a certificate', async (
   expect(queues.map(({ name }) => name)).toEqual(['mail'])
   source.close()
 
-  // Its certificate is made out for another name than the one it was reached by.
+  // Its certificate is issued for another name than the one that the source uses.
   const careful = openSource({ ...account, tls: { ...certificates, servername: 'other.internal' } }, url)
   await expect(waitFor(() => careful.read(), { timeoutMs: 1000 })).rejects.toThrow('timed out')
   careful.close()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Bytes of all scripts, as they came over the network, that a visit of a page needs. */
+/** Returns the bytes of all scripts, as transferred, that a visit of a page needs. */
 export async function scriptBytes(page: Page, go: () => Promise<void>): Promise<number> {
   const session = await page.context().newCDPSession(page)
   const scripts = new Set<string>()
@@ -18,7 +18,7 @@ export async function scriptBytes(page: Page, go: () => Promise<void>): Promise<
   return bytes
 }
 
-/** Time until nothing of a page is busy any more, with a slower processor and an empty cache. */
+/** Returns the time until no part of a page is busy, with a slower processor and an empty cache. */
 export async function interactiveMs(page: Page, throttle: number, go: () => Promise<void>): Promise<number> {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')
@@ -32,12 +32,12 @@ export async function interactiveMs(page: Page, throttle: number, go: () => Prom
 
 export interface Scrolling {
   frames: number
-  /** Tasks of more than 100 ms. */
+  /** Number of tasks of more than 100 ms. */
   longTasks: number
   longestMs: number
 }
 
-/** Scrolls the window down by its height each frame, and back up at the end. */
+/** Scrolls the window down by its height in each frame, and back up at the end. */
 export const scrollByScreens = (page: Page, frames: number): Promise<Scrolling> =>
   page.evaluate(async (count) => {
     const durations: number[] = []
@@ -61,7 +61,7 @@ export const scrollByScreens = (page: Page, frames: number): Promise<Scrolling> 
     }
   }, frames)
 
-/** The share of time in which the main thread of a page is busy. */
+/** Returns the share of time in which the main thread of a page is busy. */
 export async function mainThreadShare(page: Page, seconds: number): Promise<number> {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable')

@@ -22,13 +22,13 @@ const eventsPerSecond = 50
 const diffLines = 10_000
 const framesOfScrolling = 240
 
-/** Kept when it is named, so that the next run finds it full. */
+/** A given folder is kept, so that the next run finds it filled. */
 const dataDir = process.env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
 const say = (what: string, figure: string) => console.log(`| ${what} | ${figure} |`)
 const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KB`
 const milliseconds = (ms: number) => `${ms.toFixed(0)} ms`
 
-/** What `npm start` runs, with the data of a team. */
+/** Measures the installation of `npm start` with the data of a team. */
 async function onEmbeddedDefault(browser: Browser): Promise<void> {
   const tree = await startTree()
   try {
@@ -45,7 +45,7 @@ async function onEmbeddedDefault(browser: Browser): Promise<void> {
   }
 }
 
-/** The same with millions of sagas in a separate PostgreSQL. */
+/** Measures the same with millions of sagas in a separate PostgreSQL. */
 async function onManySagas(browser: Browser): Promise<void> {
   const postgres = await startPostgres({ dataDir: resolve(dataDir), log: console.error })
   try {
@@ -110,7 +110,7 @@ async function measureScrolling(seen: () => Promise<Visit>, address: string, wha
   await close()
 }
 
-/** Commits a file of many lines, and then other lines in their place. @returns the id of the second commit */
+/** Commits a file of many lines, and then replaces them. @returns the id of the second commit */
 async function writeLongDiff(api: Api): Promise<string> {
   const content = (word: string) =>
     Array.from(
@@ -147,7 +147,7 @@ async function measureLiveList(seen: () => Promise<Visit>, api: Api): Promise<vo
   await close()
 }
 
-/** Sagas with two events each. */
+/** Returns events of sagas with two events each. */
 const eventsOf = (name: string, count: number) =>
   Array.from({ length: count / 2 }, (_, index) => `${name}-${index}`).flatMap((id) => [
     { operation: 'SagaStarted', event_id: `${id}-1`, saga_id: id, service_name: 'booking' },

@@ -10,8 +10,8 @@ import { median } from '../../support/statistics.js'
 import { startGitApi } from '../status/git-api.js'
 
 /**
- * One push of thousands of new tags: the same bytes sent to git-api over HTTP, and to a local git without
- * hooks.
+ * Measures one push of thousands of new tags: the same bytes sent to git-api over HTTP, and to a local git
+ * without hooks.
  */
 const { values: options } = parseArgs({
   options: { tags: { type: 'string', default: '4000,8000' }, rounds: { type: 'string', default: '3' } },
@@ -29,7 +29,7 @@ const gitApi = await startGitApi(postgres.adminUrl)
 const token = gitApi.headers['PRIVATE-TOKEN']
 const baseUrl = `http://127.0.0.1:${gitApi.port}`
 
-/** What a client sends to make so many tags of one commit. */
+/** Returns the request of a client that creates this many tags of one commit. */
 function pushOf(count: number): Buffer {
   const commit = git(['rev-parse', 'HEAD']).toString().trim()
   const commands = Array.from({ length: count }, (_, number) => {

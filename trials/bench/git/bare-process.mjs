@@ -4,7 +4,9 @@ import { createDatabase, findCaller } from '@switchyard/db'
 import { callerOf, createAuthenticator, tokenOf } from '@switchyard/service-kit/http'
 import express from 'express'
 
-/** The baseline of warm reads: express alone, which sends the same bytes to whoever has a good token. */
+/**
+ * The baseline of warm reads: express alone, which sends the same bytes to every request with a valid token.
+ */
 const database = createDatabase({
   url: process.env.DATABASE_URL ?? '',
   poolSizeMax: 2,

@@ -8,7 +8,7 @@ import { dataDir } from './make-repository.js'
 
 const program = join(dataDir, 'libgit2')
 
-/** Compiles the baseline in C. @returns the reason why it cannot be compiled; null when it is compiled */
+/** Compiles the baseline in C. @returns the reason why it cannot be compiled; null on success */
 export function buildLibgit2(): string | null {
   mkdirSync(dirname(program), { recursive: true })
   const source = fileURLToPath(new URL('./libgit2.c', import.meta.url))
@@ -21,10 +21,10 @@ export function buildLibgit2(): string | null {
 }
 
 /**
- * Answers per second of libgit2 in one thread.
+ * Measures the answers per second of libgit2 in one thread.
  *
  * @param lines ids, or what to pick, onto what, to which branch
- * @param objects whether it keeps what it has read, as it does by default
+ * @param objects whether it caches objects, as it does by default
  */
 export async function libgit2(
   path: string,
@@ -44,9 +44,9 @@ export async function libgit2(
 }
 
 /**
- * Diffs per second of two processes that only ask `git diff-tree --stdin`. Each asks for all commits, like
- * the processes that are compared with it, and begins at another one. A process that asks only for a part
- * would find more of its commits in git's memory.
+ * Measures the diffs per second of two processes that only query `git diff-tree --stdin`. Each requests all
+ * commits, like the processes that are compared with it, and begins at another one. A process with only a
+ * part of the commits would find more of them in git's memory.
  */
 export async function engine(path: string, ids: string[], seconds: number): Promise<number> {
   const counts = [0, Math.floor(ids.length / 2)].map(async (first) => {
@@ -61,7 +61,7 @@ export async function engine(path: string, ids: string[], seconds: number): Prom
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0) / seconds
 }
 
-/** Writes a commit of these files on a branch by git's plumbing: a process for each step. */
+/** Writes a commit of these files on a branch with git's plumbing, with a process for each step. */
 export async function commitByPlumbing(
   path: string,
   branch: string,
@@ -96,7 +96,7 @@ async function plumb(path: string, args: string[], stdin: string, variables: Rec
   return Buffer.concat(chunks).toString()
 }
 
-/** What git prints for a command. */
+/** Returns the output of a git command. */
 export async function gitText(path: string, command: string, flags: string[], revisions: string[] = []) {
   return (await runGitOk(path, { command, flags, revisions })).stdout.toString()
 }

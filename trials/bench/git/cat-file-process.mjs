@@ -5,8 +5,8 @@ import { callerOf, createAuthenticator, tokenOf } from '@switchyard/service-kit/
 import express from 'express'
 
 /**
- * The baseline of trees and files: express, which sends what one `git cat-file --batch` says to whoever has a
- * good token.
+ * The baseline of trees and files: express, which sends the output of one `git cat-file --batch` to every
+ * request with a valid token.
  */
 const child = spawn('git', [`--git-dir=${process.env.CAT_FILE_REPOSITORY}`, 'cat-file', '--batch'])
 const waiting = []
@@ -29,7 +29,7 @@ const objectOf = (name) =>
 
 const idBytes = 20
 
-/** The entries of a tree: `<mode> <name>`, a zero byte and the id. */
+/** Returns the entries of a tree: `<mode> <name>`, a zero byte and the id. */
 function entriesOf(tree, folder) {
   const entries = []
   for (let at = 0; at < tree.length; ) {

@@ -4,14 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 interface ProcessTimes {
   parent: number
   own: number
-  /** Of its children that have ended, and theirs. */
+  /** Time of its children that have ended, and of theirs. */
   ended: number
 }
 
-/**
- * Milliseconds of CPU time that all processes below one have taken so far, also those that have ended. Linux
- * only.
- */
+/** Returns the CPU milliseconds of all processes below one so far, including ended ones. Linux only. */
 export function cpuMsBelow(pid: number): number {
   const times = new Map<number, ProcessTimes>()
   for (const entry of readdirSync('/proc')) {
@@ -29,7 +26,9 @@ export function cpuMsBelow(pid: number): number {
   return (below(pid) * 1000) / ticksASecond
 }
 
-/** Behind the name in parentheses come state, parent and, as the twelfth to fifteenth, the times. */
+/**
+ * Parses the fields after the name in parentheses: state, parent and, as the twelfth to fifteenth, the times.
+ */
 function timesOf(stat: string): ProcessTimes {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15).map(Number)

@@ -3,13 +3,14 @@ import { basename, dirname } from 'node:path'
 import { argumentsOf, spawnGit } from '@switchyard/git-storage/git-process'
 
 /**
- * The baseline of diffs: two `git diff-tree --stdin`, asked for one commit after the other, and nothing else.
+ * The baseline of diffs: two `git diff-tree --stdin` that receive one commit after the other, without
+ * anything else.
  */
 const [path = '', seconds = '3'] = process.argv.slice(2)
 const flags = ['--stdin', '-r', '-M', '--root', '--diff-merges=first-parent', '--always']
 const patch = ['-z', '--raw', '--patch', '--no-color', '--full-index']
 const mark = 'the-end-of-an-answer'
-/** New processes have read nothing yet; those that they are compared with have. */
+/** Warm-up, because new processes have read nothing yet, unlike those that they are compared with. */
 const warmUpSeconds = 2
 
 async function askAll(nextId: () => string): Promise<number> {

@@ -1,11 +1,11 @@
-// Loaded before git-api in its process: says when it is ready, and reports what it costs.
+// Loaded before git-api in its process: reports when git-api is ready, and its resource use.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 const port = Number(process.env.PORT)
 const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
 
-/** Reports the resident memory, and the delays of the event loop since the previous report. */
+/** Reports the resident memory, and the delays of the event loop since the last report. */
 process.on('message', () => {
   const figures = {
     residentMiB: process.memoryUsage.rss() / 2 ** 20,

@@ -16,7 +16,7 @@ interface ReadOrder {
   ports: number[]
   paths: string[]
   token: string
-  /** Of all ports together; each has one request under way. */
+  /** Connections of all ports together; each has one request at a time. */
   connections: number
   seconds: number
 }
@@ -25,8 +25,8 @@ const warmUpSeconds = 1
 const processesMax = 8
 
 /**
- * Reads one path after the other with `h2load`, from all ports alike. Each of its processes begins elsewhere,
- * so that no two of up to eight connections ask for the same at the same time.
+ * Reads one path after the other with `h2load`, evenly from all ports. Each of its processes begins at
+ * another path, so that no two of up to eight connections request the same at the same time.
  */
 export async function read({ ports, paths, token, connections, seconds }: ReadOrder): Promise<Load> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-load-'))
@@ -72,7 +72,7 @@ export interface Answer {
   text: string
 }
 
-/** A client for requests that are sent less often than a thousand times a second. */
+/** Creates a client for requests that are sent less often than a thousand times a second. */
 export function createClient(ports: number[], token: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   let turn = 0
@@ -99,7 +99,7 @@ export function createClient(ports: number[], token: string) {
   }
 }
 
-/** Does one piece of work after the other, some at a time, until the time is over or there is no more. */
+/** Does the pieces of work in order, some at a time, until the time is over or none is left. */
 export async function workThrough(
   work: (index: number) => Promise<void>,
   { workers, seconds, most = Number.POSITIVE_INFINITY }: { workers: number; seconds: number; most?: number },

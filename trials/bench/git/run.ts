@@ -15,17 +15,17 @@ import { warmReads } from './sections/warm-reads.js'
 import { cherryPicks, creates } from './sections/writes.js'
 import { startService } from './service.js'
 
-/** `SECTIONS=cold,warm` runs a part of it. */
+/** `SECTIONS=cold,warm` runs only these sections. */
 const wanted = process.env.SECTIONS?.split(',')
 const isWanted = (section: string) => wanted === undefined || wanted.includes(section)
 
-// The baselines in Node are bundled as services are.
+// The baselines in Node are bundled like services.
 const trials = resolve(import.meta.dirname, '../..')
 execFileSync(process.execPath, [join(trials, '../ops/bundler/bundle-service.mjs'), trials], {
   stdio: 'inherit',
 })
 
-/** A repository that stands in for the generated ones: see `sections/real-repository.ts`. */
+/** A repository that replaces the generated ones: see `sections/real-repository.ts`. */
 const real = process.env.BENCH_REPOSITORY
 
 const noLibgit2 = real === undefined ? buildLibgit2() : null

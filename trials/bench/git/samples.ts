@@ -1,12 +1,12 @@
 import { gitText } from './baselines.js'
 import type { Project, Service } from './service.js'
 
-/** The commits of a repository that are requested. */
+/** The commits of a repository that the benchmark requests. */
 export interface Sample {
   project: Project
-  /** Commits all over the history, merges aside, in no order. */
+  /** Commits of the whole history, without merges, in random order. */
   ids: string[]
-  /** A tenth of them. */
+  /** A tenth of the commits. */
   fewIds: string[]
   tip: string
 }
@@ -17,11 +17,11 @@ export interface Context {
   withLibgit2: boolean
 }
 
-/** So many that hardly any question comes again while git still has in its memory what it read for it. */
+/** Number of commits, so large that git has hardly any earlier answer still in its memory. */
 const idsMax = Number(process.env.IDS ?? 3000)
 /**
- * Neighbours in a history share what is read, and old commits cost more than new ones: each comes from
- * elsewhere.
+ * Distance between two commits, because neighbours in a history share what is read, and old commits cost more
+ * than new ones.
  */
 const stride = 1009
 
@@ -40,7 +40,7 @@ const base = ({ project }: Sample) => `/api/v4/projects/${project.id}/repository
 export type Kind = 'list' | 'stats' | 'diff'
 export const reads: Kind[] = ['list', 'stats', 'diff']
 
-/** The paths of one kind of read, each for another commit. */
+/** Returns the paths of one kind of read, each for another commit. */
 export function pathsOf(sample: Sample, kind: Kind): string[] {
   const suffix = { list: '', stats: '', diff: '/diff' }[kind]
   if (kind === 'list') return sample.ids.map((id) => `${base(sample)}?ref_name=${id}`)

@@ -15,14 +15,14 @@ import { dataDir, type RepositoryPlan, repositoryOf } from './make-repository.js
 export interface Project {
   name: string
   id: number
-  /** Of its repository: a copy, which may be written to. */
+  /** Path of its repository, which is a writable copy. */
   path: string
 }
 
-/** What a process reports about itself for the time since its previous report. */
+/** The report of a process for the time since its last report. */
 export interface ProcessFigures {
   residentMiB: number
-  /** Of the event loop. */
+  /** p99 delay of the event loop. */
   delayP99Ms: number
   delayMaxMs: number
 }
@@ -33,7 +33,7 @@ export interface Processes {
   stop(): Promise<void>
 }
 
-/** Two processes of git-api with their own PostgreSQL and Redis, and a project for each repository. */
+/** Starts two git-api processes with their own PostgreSQL and Redis, and a project for each repository. */
 export async function startService(plans: readonly RepositoryPlan[]) {
   mkdirSync(dataDir, { recursive: true })
   const storageRoot = mkdtempSync(join(dataDir, 'storage-'))
@@ -71,7 +71,7 @@ export async function startService(plans: readonly RepositoryPlan[]) {
     databaseUrl: databases.urls.git,
     storageRoot,
     gitApi,
-    /** Processes that each send the output of one `git cat-file --batch` in a repository. */
+    /** Starts processes that each send the output of one `git cat-file --batch` in a repository. */
     catFile: (path: string) =>
       startTwo('../../dist/bundle/cat-file-process.js', { ...environment, CAT_FILE_REPOSITORY: path }),
     /** Adds a project with a copy of a prepared repository. */
@@ -102,7 +102,8 @@ export async function startService(plans: readonly RepositoryPlan[]) {
 export type Service = Awaited<ReturnType<typeof startService>>
 
 /**
- * Bundles and plain Node, as in production, because the code that tsx adds to functions slows requests down.
+ * Starts bundles with plain Node, as in production, because the code that tsx adds to functions slows
+ * requests down.
  */
 async function startTwo(file: string, env: NodeJS.ProcessEnv, execArgv: string[] = []): Promise<Processes> {
   const children = await Promise.all(
@@ -110,7 +111,7 @@ async function startTwo(file: string, env: NodeJS.ProcessEnv, execArgv: string[]
       const child = fork(fileURLToPath(new URL(file, import.meta.url)), [], {
         env: { ...env, PORT: String(await getFreePort()) },
         execArgv,
-        // Log lines go to a file that nobody reads, as in production they go to a pipe.
+        // Log lines go to the null device, as they go to a pipe in production.
         stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],
       })
       const [port] = await once(child, 'message')
@@ -138,7 +139,7 @@ async function figuresOf(child: ChildProcess): Promise<ProcessFigures> {
   return figures as ProcessFigures
 }
 
-/** Makes the projects over HTTP, as anybody would, and puts the prepared repositories in their places. */
+/** Creates the projects over HTTP, and replaces their repositories by the prepared ones. */
 async function makeProjects(
   plans: readonly RepositoryPlan[],
   {
@@ -178,7 +179,7 @@ async function placeProject(
   const { rows } = await database.query('SELECT disk_path AS "diskPath" FROM projects WHERE id = $1', [id])
   const path = join(storageRoot, rows[0].diskPath)
   rmSync(path, { recursive: true })
-  // Packs are never written to, so a copy can share them.
+  // Packs are never modified, so a copy can share them.
   execFileSync('cp', ['-al', prepared, path])
   return { name, id, path }
 }

@@ -4,14 +4,14 @@ import { builtRepository, data, seededRandom } from './make-repository.js'
 const wideFiles = 100
 const wideBytes = 20_000
 const commits = 1_000
-/** Files of another folder, 100 MB together. */
+/** Files of another folder, together 100 MB. */
 const bulkFiles = 400
 const bulkBytes = 250_000
 
 export const wideFile = (number: number) => `wide/file-${number % wideFiles}.txt`
 export const bulkFolder = 'bulk'
 
-/** A repository with a folder of 100 files, a folder of 100 MB, and 1,000 commits. @returns its path */
+/** Makes a repository with a folder of 100 files, a folder of 100 MB, and 1,000 commits. @returns its path */
 export const wideRepository = (): Promise<string> => builtRepository('wide', historyOf)
 
 function* historyOf(): Generator<string> {

@@ -1,7 +1,7 @@
 import { commitsOf, fileOf, type GitApi, makeProject, withGitApi } from './git-projects.js'
 import { askAll, expectAnswer, type Figure, measureSizes, pick, type Subject } from './measure.js'
 
-/** One repository, and what CI and readers ask about commits that nobody has asked about before. */
+/** One repository of growing size, with first reads of its commits by CI and readers. */
 export const commits: Subject = {
   unit: 'commits of a repository',
   sizes: [10_000, 100_000, 1_000_000],
@@ -12,7 +12,7 @@ export const commits: Subject = {
 async function measure(gitApi: GitApi, size: number, turn: number): Promise<Figure[]> {
   const project = await makeProject(gitApi, `commits-${turn}`, size)
   const ids = commitsOf(project.path)
-  // Histories of the older half may be shorter than a page.
+  // The older half is left out, because its histories may be shorter than a page.
   const newer = ids.slice(0, ids.length / 2)
   const base = `/api/v4/projects/${project.id}/repository`
   const get = (path: string) => gitApi.client.get(base + path).then(expectAnswer)

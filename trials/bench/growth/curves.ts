@@ -1,4 +1,4 @@
-/** A line of a picture. Sizes and values are above zero. */
+/** A line of a chart. Sizes and values are above zero. */
 export interface Line {
   name: string
   points: { size: number; value: number }[]
@@ -6,9 +6,9 @@ export interface Line {
 
 export interface Picture {
   title: string
-  /** What the sizes count. */
+  /** The unit of the sizes. */
   unit: string
-  /** What the values are. */
+  /** The unit of the values. */
   scale: string
   lines: readonly Line[]
 }
@@ -17,7 +17,7 @@ const width = 880
 const height = 440
 const plot = { left: 64, right: 560, top: 56, bottom: 388 }
 const labelGap = 18
-/** Of each line, on a light and on a dark ground. */
+/** Colours of each line, on a light and on a dark background. */
 const colours = [
   ['#0b5fa5', '#6cb6ff'],
   ['#b3400b', '#ff9d5c'],
@@ -29,10 +29,7 @@ const colours = [
   ['#57606a', '#a9b4c0'],
 ]
 
-/**
- * An SVG with logarithmic axes, which can be read on a light and on a dark page, and by a program that reads
- * pages aloud.
- */
+/** Draws an SVG with logarithmic axes, which is readable on light and dark pages, and for screen readers. */
 export function drawCurves({ title, unit, scale, lines }: Picture): string {
   const x = axis(
     lines.flatMap(({ points }) => points.map(({ size }) => size)),
@@ -63,7 +60,7 @@ export function drawCurves({ title, unit, scale, lines }: Picture): string {
 
 interface Axis {
   at: (value: number) => number
-  /** The powers of ten that it has. */
+  /** The powers of ten on the axis. */
   decades: number[]
 }
 
@@ -74,7 +71,7 @@ function axis(values: readonly number[], [from, to]: [number, number]): Axis {
   return { at, decades: Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index)) }
 }
 
-/** Beside the end of each line, moved apart where they would overlap. */
+/** Returns positions beside the end of each line, moved apart where they would overlap. */
 function placesOfLabels(ends: readonly number[]): number[] {
   const order = ends.map((_, index) => index).sort((a, b) => (ends[a] ?? 0) - (ends[b] ?? 0))
   const places = [...ends]
@@ -132,7 +129,7 @@ const inWords = (lines: readonly Line[], unit: string, scale: string) =>
     }),
   ].join(' ')
 
-/** A number with two digits that count, or whole. */
+/** Returns a number with two significant digits, or a whole one. */
 export const shown = (value: number): string =>
   value >= 10 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)))
 

@@ -8,12 +8,12 @@ import { type Service, startService } from '../git/service.js'
 
 export interface GitApi {
   service: Service
-  /** Of one of its processes, by the administrator. */
+  /** Client of one of its processes, with the administrator's token. */
   client: ReturnType<typeof createClient>
   port: number
 }
 
-/** Runs something beside git-api with databases of its own. */
+/** Runs work with a git-api that has its own databases. */
 export async function withGitApi<Result>(run: (gitApi: GitApi) => Promise<Result>): Promise<Result> {
   const service = await startService([])
   const processes = await service.gitApi()
@@ -30,11 +30,11 @@ export async function withGitApi<Result>(run: (gitApi: GitApi) => Promise<Result
 
 const files = 256
 const folderFiles = 16
-/** As many paths, in folders of sixteen. */
+/** Returns the path of a numbered file, in folders of sixteen. */
 export const fileOf = (number: number) =>
   `folder-${Math.floor((number % files) / folderFiles)}/file-${number % folderFiles}.txt`
 
-/** Each commit changes a line of one of 256 files of 1 KB. */
+/** Yields a history in which each commit changes a line of one of 256 files of 1 KB. */
 function* historyOf(commits: number): Generator<string> {
   const random = seededRandom(commits)
   const line = (file: number, number: number) => `${number} ${(file * number * 7919).toString(36).repeat(6)}`
@@ -54,9 +54,9 @@ function* historyOf(commits: number): Generator<string> {
 }
 
 /**
- * A project with so many commits, after housekeeping.
+ * Creates a project with that many commits, after housekeeping.
  *
- * @param prepare called with the repository before that
+ * @param prepare called with the repository before housekeeping
  */
 export async function makeProject(
   { service, port }: GitApi,
@@ -87,7 +87,7 @@ async function timed(what: string, work: () => Promise<unknown>): Promise<void> 
   console.log(`${what}: ${((performance.now() - startedMs) / 1000).toFixed(0)} s`)
 }
 
-/** Ids of all commits of a branch, the newest first. */
+/** Returns the ids of all commits of a branch, newest first. */
 export const commitsOf = (path: string) =>
   execFileSync('git', [`--git-dir=${path}`, 'rev-list', 'main'], { maxBuffer: 2 ** 30 })
     .toString()

@@ -2,38 +2,36 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { cpuMsBelow } from '../git/cpu-time.js'
 import { workThrough } from '../git/load.js'
 
-/** One line of a picture at one size. */
+/** One line of a chart at one size. */
 export interface Figure {
   name: string
-  /** What the picture shows: CPU milliseconds of a request, unless the name says otherwise. */
+  /** The value in the chart: CPU milliseconds of a request, unless the name says otherwise. */
   value: number
   p50Ms?: number
 }
 
 export interface Question {
   name: string
-  /** Each time about something else. */
+  /** Sends a request about another item each time. */
   ask: (index: number) => Promise<unknown>
-  /** Asked no more often. Unset: {@link timesMax}. */
+  /** Most requests. Unset: {@link timesMax}. */
   most?: number
 }
 
-/** What grows. */
+/** A quantity that grows. */
 export interface Subject {
-  /** What the sizes count. */
+  /** The unit of the sizes. */
   unit: string
   sizes: number[]
-  /** What the figures are. Unset: CPU milliseconds of a request. */
+  /** The unit of the values. Unset: CPU milliseconds of a request. */
   scale?: string
-  /** Starts servers of its own, fills them for each size, and asks. */
+  /** Starts its own servers, fills them for each size, and sends the requests. */
   run: (sizes: readonly number[], tell: Tell) => Promise<void>
 }
 
 export type Tell = (size: number, figures: Figure[]) => void
 
-/**
- * Measures each size, the first one once before without counting: code that runs the first times is slower.
- */
+/** Measures each size; the first one also once before without counting, because new code is slower. */
 export async function measureSizes(
   sizes: readonly number[],
   measure: (size: number, turn: number) => Promise<Figure[]>,
@@ -45,16 +43,16 @@ export async function measureSizes(
   }
 }
 
-/** At most: on a busy machine, fewer questions are asked. */
+/** Time limit, because a busy machine answers fewer requests. */
 const seconds = 8
 const warmUpSeconds = 3
-/** A small repository has other commits left after so many questions. */
+/** Most requests, so that a small repository still has unread commits. */
 const timesMax = 400
 
 /**
- * Asks one question after the other, each by one caller. CPU time is that of all processes below this one,
- * which the services, PostgreSQL, Redis and git are, without what they take while nobody asks: so other load
- * on the machine changes it less than it changes times.
+ * Sends one request after the other, with one caller. CPU time is that of all processes below this one, which
+ * include the services, PostgreSQL, Redis and git, minus their time without requests. So other load on the
+ * machine affects it less than elapsed times.
  */
 export async function askAll(questions: readonly Question[]): Promise<Figure[]> {
   const idle = await cpuOf(() => delay(idleMs))
@@ -73,24 +71,22 @@ export async function askAll(questions: readonly Question[]): Promise<Figure[]> 
 }
 
 const idleMs = 5_000
-/** A logarithmic axis has no zero. */
+/** Smallest value, because a logarithmic axis has no zero. */
 const valueMin = 0.01
 
-/**
- * Milliseconds of CPU time of all processes below this one while some work is done, and how long it takes.
- */
+/** Returns CPU milliseconds of all processes below this one during some work, and its duration. */
 export async function cpuOf(work: () => Promise<unknown>): Promise<{ cpuMs: number; ms: number }> {
   const [cpuMs, startedMs] = [cpuMsBelow(process.pid), performance.now()]
   await work()
   return { cpuMs: cpuMsBelow(process.pid) - cpuMs, ms: performance.now() - startedMs }
 }
 
-/** An answer that is refused would be a fast one. */
+/** Throws for a refusal, which would be a fast answer. */
 export function expectAnswer({ status, text }: { status: number; text: string }): string {
   if (status >= 300) throw new Error(`${status} ${text.slice(0, 500)}`)
   return text
 }
 
-/** One of some values, those next to each other far apart. */
+/** Returns one of some values; consecutive indexes are far apart. */
 export const pick = <Value>(values: readonly Value[], index: number): Value =>
   values[(index * 7919) % values.length] as Value

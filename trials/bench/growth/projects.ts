@@ -25,7 +25,7 @@ export const projects: Subject = {
 }
 
 interface Filled {
-  /** Its repository is that of all others. */
+  /** Id of the project whose repository all others share. */
   template: number
   user: GitApi['client']
 }
@@ -59,7 +59,7 @@ const insertProjects = `INSERT INTO projects
 const insertMembers = `INSERT INTO project_members (project_id, user_id, access_level)
   SELECT id, owner_id, 50 FROM projects ON CONFLICT DO NOTHING`
 
-/** The users and a project with a commit, and a token of one of the users. */
+/** Creates the users, a project with a commit, and a token of one of the users. */
 async function begin({ client }: GitApi): Promise<{ template: number; token: string }> {
   const post = async <Answer>(path: string, fields: object) =>
     JSON.parse(expectAnswer(await client.post(`/api/v4${path}`, fields))) as Answer
@@ -78,7 +78,7 @@ async function begin({ client }: GitApi): Promise<{ template: number; token: str
   return { template, token }
 }
 
-/** Brings the projects to so many. */
+/** Adds projects up to that many. */
 async function fill({ service }: GitApi, template: number, size: number): Promise<void> {
   const numbers = Array.from({ length: size }, (_, index) => index + 1)
   const database = new pg.Client({ connectionString: service.databaseUrl })
@@ -91,7 +91,7 @@ async function fill({ service }: GitApi, template: number, size: number): Promis
   } finally {
     await database.end()
   }
-  // Copies of a repository would take minutes.
+  // Copies of the repository would take minutes.
   const repository = (id: number) => join(service.storageRoot, diskPathOf(id))
   for (const number of numbers) {
     const path = repository(template + number)

@@ -47,7 +47,7 @@ async function measure(gitApi: GitApi, size: number, name: string): Promise<Figu
 const branchOf = (number: number) =>
   `team-${String(number % 20).padStart(2, '0')}/change-${String(number).padStart(6, '0')}`
 
-/** In one file, as git packs them: a file for each would take minutes. */
+/** Adds branches to one file, as git packs them, because a file for each would take minutes. */
 function addBranches(path: string, branches: readonly string[]): void {
   execFileSync('git', [`--git-dir=${path}`, 'pack-refs', '--all'])
   const ids = commitsOf(path)
@@ -55,7 +55,7 @@ function addBranches(path: string, branches: readonly string[]): void {
     ...branches.map((branch, index) => `${pick(ids, index)} refs/heads/${branch}`),
     `${ids[0]} refs/heads/main`,
   ]
-  // The order is that of the names, and no line has one before column 41.
+  // Lines are ordered by the name, which begins at column 41.
   const sorted = lines.sort((a, b) => (a.slice(41) < b.slice(41) ? -1 : 1))
   writeFileSync(
     join(path, 'packed-refs'),
@@ -63,7 +63,10 @@ function addBranches(path: string, branches: readonly string[]): void {
   )
 }
 
-/** What a client of git sends to make a branch of a commit that is there: it reads all references first. */
+/**
+ * Sends the request of a git client that creates a branch at an existing commit, after reading all
+ * references.
+ */
 function pushTo({ service, port }: GitApi, name: string, commit: string) {
   const url = `http://127.0.0.1:${port}/root/${name}.git`
   const authorization = { Authorization: `Basic ${btoa(`any:${service.token}`)}` }

@@ -10,12 +10,10 @@ import { sagas } from './sagas.js'
 import { streams } from './streams.js'
 
 const subjects: Record<string, Subject> = { commits, references, projects, sagas, streams }
-/** A line of which the largest size costs no more than so many times the smallest is flat. */
+/** Largest ratio between the costs of the largest and the smallest size for a line to count as flat. */
 const flatMax = 2
 
-/**
- * `SUBJECT…` measures a part; `--sizes 100,1000` takes other sizes. Draws what it measures into this folder.
- */
+/** `SUBJECT…` measures only these; `--sizes 100,1000` overrides the sizes. The charts go into this folder. */
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { sizes: { type: 'string' } },
@@ -36,7 +34,7 @@ async function measure(name: string, subject: Subject): Promise<void> {
       console.log(`  ${figure.name}: ${shown(figure.value)}${p50}`)
       found.set(figure.name, [...(found.get(figure.name) ?? []), { size, figure }])
     }
-    // Also after each size, so that a run which is stopped leaves a picture.
+    // Draws after each size, so that an interrupted run leaves a chart.
     draw(name, subject, found)
   })
   printTable(subject, found)
@@ -56,7 +54,7 @@ function draw(name: string, { unit, scale = 'CPU milliseconds of a request' }: S
   writeFileSync(join(import.meta.dirname, `${name}.svg`), picture)
 }
 
-/** Markdown: the value and, in brackets, p50 in milliseconds. */
+/** Prints Markdown: the value and, in brackets, p50 in milliseconds. */
 function printTable({ unit }: Subject, found: Found): void {
   const sizes = [...found.values()][0]?.map(({ size }) => shown(size)) ?? []
   const row = (cells: string[]) => console.log(`| ${cells.join(' | ')} |`)

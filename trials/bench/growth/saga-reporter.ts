@@ -7,12 +7,12 @@ export interface Reporter {
   grpcPort: number
   httpPort: number
   pid: number
-  /** It may read sagas. */
+  /** Token with the right to read sagas. */
   token: string
   client: ReturnType<typeof createClient>
 }
 
-/** Runs something beside a saga-reporter. */
+/** Runs work with a saga-reporter. */
 export async function withReporter<Result>(
   url: string,
   settings: Record<string, string>,

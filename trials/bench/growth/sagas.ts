@@ -10,8 +10,8 @@ const eventsOfSaga = 8
 const statuses = ['Ended', 'Error', 'Overtime', 'Pending', 'Started']
 
 /**
- * A log of so many events with the sagas that they led to, and as many sagas again of all kinds. Fifty
- * million events would take more than 50 GB on the disk.
+ * A log of that many events with their sagas, and the same number of sagas of all kinds. Fifty million events
+ * would take more than 50 GB of disk.
  */
 export const sagas: Subject = {
   unit: 'events of sagas',
@@ -53,14 +53,14 @@ async function measure({ client, grpcPort }: Reporter, size: number): Promise<Fi
     { name: 'one saga', ask: (index: number) => get(`/${id(index)}`) },
     { name: 'events of a saga', ask: (index: number) => get(`/${id(index + 500)}/events`) },
   ]
-  // Code that runs the first times is slower.
+  // The first pass does not count, because new code is slower.
   await askAll(questions)
   return [...(await askAll(questions)), await reportBatches(grpcPort)]
 }
 
 const batchEvents = 100
 
-/** Two callers report new sagas, and those after a while of it count. */
+/** Measures reports of new sagas by two callers; the ones after a warm-up count. */
 async function reportBatches(port: number): Promise<Figure> {
   const report = (runDigits: string) =>
     runBatchLoad({ port, callers: 2, batchEvents, seconds: 4, warmUpSeconds: 0, runDigits })

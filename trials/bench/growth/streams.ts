@@ -15,7 +15,7 @@ const batchEvents = 5
 const everyMs = 200
 const events = batches * batchEvents
 
-/** What clients get that follow all sagas while 25 events a second come. */
+/** Clients that follow all sagas while 25 events a second arrive. */
 export const streams: Subject = {
   unit: 'open streams',
   scale: 'as each line says',
@@ -96,11 +96,11 @@ class Streams {
         if (sagaId !== undefined) this.#arrivals.push(nowMs - (this.#sentMs.get(sagaId) ?? Number.NaN))
       }
     })
-    // When the service stops, it ends its streams.
+    // The service ends its streams when it stops.
     response.on('error', () => {})
   }
 
-  /** Reports events for ten seconds, and waits until every stream has all of them. */
+  /** Reports events for ten seconds, and waits until every stream has received all of them. */
   async deliver(client: SagaIngestClient): Promise<{ cpuMs: number; p50Ms: number }> {
     this.#arrivals = []
     const before = cpuMsBelow(process.pid)

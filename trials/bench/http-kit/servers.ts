@@ -16,7 +16,7 @@ import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import express from 'express'
 import { z } from 'zod'
 
-/** About the size of a commit. */
+/** A body of about the size of a commit. */
 const body = {
   id: 'a'.repeat(40),
   title: 'Greet the world',
@@ -31,7 +31,7 @@ const caller = {
 
 const show = endpoint({ input: z.object({ id: text(), sha: text() }), handle: async () => ok(body) })
 
-/** Logs go to a file that nobody reads, as in production they go to a pipe. */
+/** Creates an app with the kit. Logs go to the null device, as they go to a pipe in production. */
 function kitApp(redisUrl?: string) {
   const context = createServiceContext('bench', 'info')
   return createHttpApp({
@@ -57,7 +57,7 @@ async function listenBarely() {
   return server.address() as AddressInfo
 }
 
-/** `counting`: the kit with limits that are counted in Redis. */
+/** `counting` is the kit with limits that are counted in Redis. */
 const listeners = {
   kit: () => listen(kitApp(), '127.0.0.1', 0, 1000),
   counting: () => listen(kitApp(process.env.REDIS_URL), '127.0.0.1', 0, 1000),

@@ -14,7 +14,7 @@ import { startReporter } from '../saga/subjects.js'
 const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
-    /** Of load in each measurement. */
+    /** Seconds of load in each measurement. */
     seconds: { type: 'string', default: '6' },
   },
 })
@@ -22,7 +22,7 @@ const rounds = Number(options.rounds)
 const minuteMs = 60_000
 const windowMs = 60 * minuteMs
 
-/** Kept when `DATA_DIR` names a folder, so that the next run finds it full. */
+/** The folder in `DATA_DIR` is kept, so that the next run finds it filled. */
 const databases = await startDatabases(['impact'], process.env.DATA_DIR)
 const url = databases.urls.impact
 const database = createDatabase({ url, poolSizeMax: 2, applicationName: 'bench', answerTimeoutMs: 0 })
@@ -31,7 +31,7 @@ const redis = redisServer.client
 const settings = { tiers: ['production'], windowMinutes: 60, sagasMin: 20, stuckAfterMs: 30 * minuteMs }
 const logger = createLogger('bench', 'silent')
 
-/** A service with 400 sagas an hour, of which a third fails from a moment on, an hour before the bench. */
+/** A service with 400 sagas an hour, a third of which fail from an hour before the benchmark on. */
 const planted = 'planted'
 const plantedAt = new Date(Date.now() - windowMs)
 const plantedSagas = `INSERT INTO sagas
@@ -43,9 +43,9 @@ const plantedSagas = `INSERT INTO sagas
     LATERAL (SELECT $2::timestamptz + interval '9 seconds' * (n - 19200) AS at) AS times`
 
 /**
- * Compares a deployment of a service as the worker does when the window after it is full.
+ * Compares a deployment of a service as the worker does after the end of its window.
  *
- * @returns milliseconds, and whether something was found
+ * @returns milliseconds, and whether there were findings
  */
 async function attribute(service: string, finishedAt: Date) {
   const deployment = {
@@ -69,7 +69,7 @@ async function attribute(service: string, finishedAt: Date) {
   return { ms: performance.now() - startedMs, isFound: findings.length > 0 }
 }
 
-/** Of this process and of PostgreSQL, in milliseconds. */
+/** Returns CPU milliseconds of this process and of PostgreSQL. */
 const cpuMs = () => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000 + cpuSecondsOfTree(databases.pid) * 1000
@@ -97,7 +97,7 @@ async function timed(what: string, count: number, work: (number: number) => Prom
   )
 }
 
-/** Attributes one deployment after the other, each with a finding, until it is stopped: one a second. */
+/** Compares deployments with findings, one a second, until it is stopped. */
 function keepAttributing() {
   let isWanted = true
   const ended = (async () => {
@@ -117,9 +117,7 @@ const loads = { single: { callers: 100 }, batch: { callers: 8, batchEvents: 100 
   Partial<LoadOrder>
 >
 
-/**
- * The cost of reporting an event while the worker compares deployments, beside the cost while it does not.
- */
+/** Measures the cost of reporting an event with and without parallel comparisons of deployments. */
 async function measureReports(): Promise<void> {
   const reporter = await startReporter(url)
   const load = new LoadProcess()

@@ -1,6 +1,8 @@
 import { createConnection, createServer, type Socket } from 'node:net'
 
-/** Passes bytes on to a unix socket, each way after a delay: `delay-proxy.ts SOCKET DELAY_MS`, forked. */
+/**
+ * Forwards bytes to a unix socket, in each direction after a delay: `delay-proxy.ts SOCKET DELAY_MS`, forked.
+ */
 const [target = '', delayMs = '1'] = process.argv.slice(2)
 
 function pass(from: Socket, to: Socket): void {

@@ -9,7 +9,7 @@ export interface Size {
 
 const queueNames = ({ queues }: Size) => Array.from({ length: queues }, (_each, index) => `queue-${index}`)
 
-/** One call fills one queue, so that Redis answers others between the calls. */
+/** One call fills one queue, so that Redis can answer others between the calls. */
 const sidekiqQueue = `
 local job = '{"retry":true,"queue":"' .. ARGV[1] .. '","args":[123,"some text"],"class":"HardWorker","jid":"b4a577edbccf1d805744efa9","created_at":' .. ARGV[3] .. ',"enqueued_at":' .. ARGV[3] .. '}'
 for i = 1, tonumber(ARGV[2]) do redis.call('RPUSH', KEYS[1], job) end`

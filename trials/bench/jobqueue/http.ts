@@ -15,7 +15,7 @@ const caller: Caller = {
   token: { id: 1, scopes: ['read_metrics'] },
 }
 
-/** Sends a thousand requests at once, and says how often the source was read for them. */
+/** Sends a thousand parallel requests, and prints how often the source was read for them. */
 export async function thousandRequests(source: JobSource) {
   let reads = 0
   const counted: JobSource = {
@@ -40,7 +40,7 @@ export async function thousandRequests(source: JobSource) {
   })
   const server = await listen(app, '127.0.0.1', 0, 1000)
   const url = `http://127.0.0.1:${server.port}/api/v4/jobqueue/compound_metrics`
-  // More connections at once than the system lets wait would be reset before anybody has seen them.
+  // More parallel connections than the system queues would be reset before they are accepted.
   const agent = new Agent({ keepAlive: true, maxSockets: 400 })
   const get = () =>
     new Promise<void>((resolve, reject) => {

@@ -8,9 +8,9 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 export interface Cost {
-  /** Time that passed. */
+  /** Elapsed time. */
   ms: number
-  /** Time that this process worked, whatever else the machine did meanwhile. */
+  /** CPU time of this process, which other load on the machine does not change. */
   cpuMs: number
 }
 
@@ -30,19 +30,18 @@ const medianCost = (costs: Cost[]): Cost => ({
   cpuMs: median(costs.map(({ cpuMs }) => cpuMs)),
 })
 
-/** Medians of some work alone; as many runs before without counting, in which code is compiled. */
+/**
+ * Returns medians of some work alone; the same number of runs before do not count, so that code is compiled.
+ */
 export async function measure(work: () => Promise<unknown>, rounds: number): Promise<Cost> {
   await costsOf(work, rounds)
   return medianCost(await costsOf(work, rounds))
 }
 
-/**
- * Runs of one side before it is the other's turn: what one leaves behind for the collector is little of the
- * other's time.
- */
+/** Runs of one side per turn, so that its garbage takes little of the other side's time. */
 const runsInTurn = 5
 
-/** Runs both sides in turn, the first turn of each without counting; medians. */
+/** Runs both sides in turn, the first turn of each without counting, and returns medians. */
 export async function compare(
   ours: () => Promise<unknown>,
   theirs: () => Promise<unknown>,
@@ -64,7 +63,7 @@ async function costsOf(work: () => Promise<unknown>, runs: number): Promise<Cost
   return costs
 }
 
-/** The longest turn of the event loop while some work was done: nothing else could run meanwhile. */
+/** Returns the longest turn of the event loop during some work, in which nothing else could run. */
 export async function longestTurn(work: () => Promise<unknown>): Promise<Cost> {
   const longest: Cost = { ms: 0, cpuMs: 0 }
   let lastMs = performance.now()

@@ -55,9 +55,11 @@ async function bareOf(kind: Kind, client: Redis): Promise<() => Promise<unknown>
 }
 
 interface Link {
-  /** How long a read takes, p50. */
+  /** Duration of a read, p50. */
   ms: number
-  /** How often a read waits for an answer: the time it takes longer than without the link, in pings of it. */
+  /**
+   * Number of times that a read waits for an answer: the additional time over the link, in pings of the link.
+   */
   roundTrips: number
 }
 
@@ -84,7 +86,7 @@ async function readThroughLink(kind: Kind, oneWayMs: number, times: number): Pro
   return { ms: median(figures.far), roundTrips }
 }
 
-/** On a link so long that the work on both ends does not count. */
+/** Prints round trips over a link that is so slow that the work on both ends does not matter. */
 async function sayRoundTrips(kind: Kind, what: string): Promise<void> {
   const { roundTrips } = await readThroughLink(kind, 100, 5)
   say(kind, `round trips ${what}`, roundTrips.toFixed(1))
@@ -95,7 +97,7 @@ async function measureLarge(kind: Kind): Promise<Cost> {
   await fill[kind](redis.client, large)
   const source = await open(kind, `unix://${redis.path}`)
   const client = new Redis({ path: redis.path })
-  // As in a service, before the collector has garbage of other work to deal with.
+  // Measured before the collector has garbage of other work, as in a service.
   const alone = await measure(() => source.read(), rounds)
   say(kind, 'full snapshot, nothing else being done, p50', both(alone))
   const { ours, theirs } = await compare(() => source.read(), await bareOf(kind, client), rounds)

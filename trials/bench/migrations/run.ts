@@ -1,5 +1,5 @@
-// How long each migration since the baseline takes on a database with millions of sagas, and how long a
-// writer waits meanwhile. Two steps stand for what migrations do to large tables: a column with a default,
+// Measures the duration of each migration since the baseline on a database with millions of sagas, and how
+// long a writer waits meanwhile. Two steps are typical migrations of large tables: a column with a default,
 // and an index that is built CONCURRENTLY.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { startPostgres } from '@switchyard/local-servers'
 import pg from 'pg'
 import { fill, sagaCount } from '../../support/fill-sagas.js'
 
-/** Kept when it is named, so that the next run finds it full. */
+/** A given folder is kept, so that the next run finds it filled. */
 const dataDir = process.env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
 const writeEveryMs = 10
 
@@ -25,7 +25,7 @@ const examples: ShippedMigration[] = [
 
 const change = `UPDATE sagas SET last_event_at = last_event_at WHERE tenant = 'default' AND id = $1`
 
-/** Changes a saga again and again until it is stopped; gives the longest that one change took. */
+/** Changes a saga repeatedly until it is stopped; returns the longest duration of a change. */
 function startWriter(url: string) {
   const client = new pg.Client({ connectionString: url })
   const stopping = new AbortController()

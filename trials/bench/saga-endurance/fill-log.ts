@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** As many events as the happy trace has, and a saga with three activities for them. */
+/** Events of a saga, as many as in the happy trace, with three activities. */
 const eventsOfSaga = 8
 const sagasOfStatement = 10_000
 
@@ -20,12 +20,14 @@ const log = `INSERT INTO saga_events (tenant, received_at, operation, saga_id, a
   FROM (SELECT ${sagaIds}, step FROM generate_series($1::bigint, $2) AS n,
     generate_series(1, ${eventsOfSaga}) AS step) AS made`
 
-/** Brings the log to at least so many events, with the sagas and activities they would have led to. */
+/**
+ * Fills the log up to at least that many events, with the sagas and activities that they would have created.
+ */
 export async function fillLog(url: string, events: number, tell: (line: string) => void): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    // What is filled in may be lost with the machine; what is measured is not.
+    // Filled rows may be lost in a crash; measured ones may not.
     await client.query("SET synchronous_commit = 'off'")
     const { rows } = await client.query<{ sagas: number }>(
       "SELECT count(*)::float8 AS sagas FROM sagas WHERE id LIKE '9%'",

@@ -7,20 +7,20 @@ import { type Subject, startReporter } from '../saga/subjects.js'
 import { fillLog } from './fill-log.js'
 
 /**
- * The CPU time of an event beside an empty log and beside a full one, and the memory of the reporter over
+ * Measures the CPU time of an event with an empty and with a full log, and the memory of the reporter over
  * time: two reporters are loaded in turn.
  */
 const { values: options } = parseArgs({
   options: {
-    /** Events in the full log before the load. */
+    /** Number of events in the full log before the load. */
     events: { type: 'string', default: '10000000' },
     /** Only this reporter is loaded: `empty` or `full`. */
     side: { type: 'string' },
     slices: { type: 'string', default: '6' },
     seconds: { type: 'string', default: '12' },
-    /** Folder of the databases, kept for the next run. */
+    /** Folder of the databases, which is kept for the next run. */
     data: { type: 'string' },
-    /** Fills the log and measures nothing. */
+    /** Fills the log without measuring. */
     fill: { type: 'boolean', default: false },
   },
 })

@@ -1,10 +1,10 @@
 import { median, quantile } from '../../support/statistics.js'
 
 const warmUps = 20
-/** Requests of each pass. */
+/** Number of requests of each pass. */
 export const rounds = 200
 
-/** A question and how long its answers took. */
+/** A question with the durations of its answers. */
 export class Asked {
   readonly #name: string
   readonly #ask: (round: number) => Promise<string>

@@ -1,11 +1,11 @@
-/** A query of a list of 50 sagas, and how its value varies from one request to the next. */
+/** A query of a list of 50 sagas, and the variation of its value between requests. */
 export interface Question {
   name: string
   query: (round: number) => string
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-/** Some time in the last 89 days. */
+/** Returns a time in the last 89 days. */
 const past = (round: number) => new Date(Date.now() - ((round * 7919) % 89) * dayMs - 60_000).toISOString()
 const hex = (round: number, digits: number) =>
   ((round * 2654435761) % 16 ** digits).toString(16).padStart(digits, '0')

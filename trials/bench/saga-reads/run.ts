@@ -12,7 +12,7 @@ import { createToken, startService } from './service.js'
 
 const passes = 3
 
-/** Kept when it is named, so that the next run finds it full. */
+/** A given folder is kept, so that the next run finds it filled. */
 const dataDir = process.env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
 const postgres = await startPostgres({ dataDir, log: console.error })
 const database = createDatabase({

@@ -9,7 +9,7 @@ import { untilAnswers } from '../../support/until-answers.js'
 
 const main = fileURLToPath(new URL('../../../services/saga-reporter/dist/bundle/main.js', import.meta.url))
 
-/** The service in a separate process, as in production. */
+/** Starts the service in a separate process, as in production. */
 export async function startService(databaseUrl: string) {
   const port = await getFreePort()
   const child = spawn(process.execPath, [main], {
@@ -33,7 +33,7 @@ export async function startService(databaseUrl: string) {
   }
 }
 
-/** A token that may read sagas. */
+/** Creates a token that may read sagas. */
 export async function createToken({ prisma }: Database): Promise<string> {
   const name = `bench-${randomBytes(6).toString('hex')}`
   const email = `${name}@example.com`

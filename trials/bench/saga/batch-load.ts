@@ -4,9 +4,9 @@ import { type LoadOrder, type LoadResult, resultOf } from './load-types.js'
 import { reportedEvent, type TraceEvent, traceOf } from './traces.js'
 
 /**
- * Callers that report the next event of many sagas in one call, through the client of @grpc/grpc-js. Ends
- * when the time is over and every saga that was begun has ended, so that it is known what the database must
- * hold.
+ * Runs callers that report the next events of many sagas in one call, with the client of @grpc/grpc-js. It
+ * ends when the time is over and every started saga has ended, so that the expected content of the database
+ * is known.
  */
 export async function runBatchLoad(order: LoadOrder): Promise<LoadResult> {
   const { port, callers, batchEvents = 1, seconds, warmUpSeconds, runDigits } = order

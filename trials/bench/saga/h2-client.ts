@@ -7,7 +7,7 @@ const endStream = 0x1
 const endHeaders = 0x4
 const ack = 0x1
 
-/** A request with all of its frames; only ids and stream numbers are put in for each call. */
+/** A request with all its frames; each call only changes ids and stream numbers. */
 interface Frames {
   bytes: Buffer
   messageAt: number
@@ -18,10 +18,9 @@ const bufferBytes = 1 << 16
 const nothing: Buffer = Buffer.alloc(0)
 
 /**
- * A small HTTP/2 client for single calls. It writes requests that were encoded beforehand and reads the
- * frames of the answers. The client of @grpc/grpc-js takes twice the CPU time of its server for each call, so
- * the load would be the limit of what is measured. Buffers are used again, so that the client's garbage
- * collection does not delay answers.
+ * A small HTTP/2 client for single calls. It writes encoded requests and reads the frames of the answers. The
+ * client of @grpc/grpc-js takes twice the CPU time of its server for each call, so the load generator would
+ * be the limit. Buffers are reused, so that the client's garbage collection does not delay answers.
  */
 export class H2Client {
   readonly #socket: Socket
@@ -29,10 +28,10 @@ export class H2Client {
   readonly #written: Buffer[] = []
   readonly #onAnswer: (slot: number, ok: boolean) => void
   readonly #frames = new Map<Template, Frames>()
-  /** Slot by stream, and whether its message came. */
+  /** Slot by stream, and whether its message has arrived. */
   readonly #slotOf = new Map<number, number>()
   readonly #answered = new Set<number>()
-  /** The first request names the headers that all later requests refer to. */
+  /** The first request defines the headers to which all later requests refer. */
   #nextStream = 3
   #received = nothing
   #out: Buffer = Buffer.allocUnsafe(bufferBytes)
@@ -79,7 +78,7 @@ export class H2Client {
     return client
   }
 
-  /** Puts a request into the next write; its answer is reported with the same slot. */
+  /** Adds a request to the next write; its answer is reported with the same slot. */
   send(slot: number, template: Template, runDigits: string, saga: number): void {
     const { bytes, messageAt, dataAt } = this.#framesOf(template)
     if (this.#outEnd + bytes.length > this.#out.length) this.flush()
@@ -175,11 +174,11 @@ const uint32 = (value: number): Buffer => {
   return bytes
 }
 
-/** HPACK: names of the static table; every value but the path is kept in the dynamic table. */
+/** HPACK: names of the static table; every value except the path is in the dynamic table. */
 const pathName = Buffer.from([0x83, 0x86, 0x04])
 const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
 
-/** A request for an unknown method; it puts the headers that never change into the dynamic table of HPACK. */
+/** Returns a request for an unknown method, which puts the constant headers into HPACK's dynamic table. */
 const firstHeaders = (authority: string): Buffer =>
   Buffer.concat([
     pathName,
@@ -195,6 +194,6 @@ const firstHeaders = (authority: string): Buffer =>
     text('trailers'),
   ])
 
-/** The path, and the last four entries of the dynamic table, the oldest first. */
+/** Returns the path, and the last four entries of the dynamic table, oldest first. */
 const headersOf = (path: string): Buffer =>
   Buffer.concat([pathName, text(path), Buffer.from([0x80 | 65, 0x80 | 64, 0x80 | 63, 0x80 | 62])])

@@ -10,7 +10,7 @@ if (process.send) {
   })
 }
 
-/** A process that does nothing but make load. */
+/** A process that only generates load. */
 export class LoadProcess {
   readonly #child: ChildProcess = fork(fileURLToPath(import.meta.url))
 

@@ -1,38 +1,38 @@
 import { median, quantile } from '../../support/statistics.js'
 
-/** What a load process is asked to do. */
+/** The task of a load process. */
 export interface LoadOrder {
   port: number
-  /** Calls under way. */
+  /** Number of parallel calls. */
   callers: number
   /** Events of one call; unset: single calls. */
   batchEvents?: number
   seconds: number
-  /** Seconds before that, which do not count. */
+  /** Warm-up seconds, which do not count. */
   warmUpSeconds: number
-  /** Seven digits that no other run has. */
+  /** Seven digits that are unique to the run. */
   runDigits: string
-  /** Single calls a second in all; as many as possible when left out. */
+  /** Single calls a second in total; unset: as many as possible. */
   rate?: number
-  /** The server gives back the bytes it gets. */
+  /** Whether the server echoes the bytes that it receives. */
   isEcho?: boolean
 }
 
 export interface LoadResult {
-  /** Events in the time that counts. */
+  /** Events a second in the measured time. */
   perSecond: number
   p50Ms: number
   p99Ms: number
-  /** Events in all, until every saga that was begun has come to its end. */
+  /** All events until the end of every started saga. */
   acknowledged: number
-  /** CPU time of the load itself, per acknowledged event. */
+  /** CPU time of the load generator per acknowledged event. */
   loadMicroseconds: number
 }
 
 /**
- * @param latenciesMs of the calls in the time that counts
- * @param acknowledged events in all
- * @param cpu what the process used from the first call to the last
+ * @param latenciesMs of the calls in the measured time
+ * @param acknowledged number of all events
+ * @param cpu CPU time of the process from the first call to the last
  */
 export function resultOf(
   { seconds, batchEvents = 1 }: LoadOrder,

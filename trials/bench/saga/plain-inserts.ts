@@ -12,8 +12,8 @@ interface Columns {
 }
 
 /**
- * The rows that a run has left in `sourceUrl`, to be inserted into the same tables of `targetUrl`: batches of
- * 500 events and their share of the other rows, each in one transaction of multi-row statements.
+ * Reads the rows of a run in `sourceUrl`, to insert them into the same tables of `targetUrl`: batches of 500
+ * events and their share of the other rows, each in one transaction of multi-row statements.
  */
 export async function createUnnestInserts(sourceUrl: string, targetUrl: string, lanes: number) {
   const source = new pg.Pool({ connectionString: sourceUrl, max: 1 })
@@ -33,7 +33,7 @@ export async function createUnnestInserts(sourceUrl: string, targetUrl: string, 
 
   return {
     /**
-     * Inserts the rows once more, under the ids of another run.
+     * Inserts the rows again with the ids of another run.
      *
      * @returns events a second
      */
@@ -53,7 +53,7 @@ export async function createUnnestInserts(sourceUrl: string, targetUrl: string, 
   }
 }
 
-/** All columns but the log's id, which the database draws. */
+/** Reads all columns except the log's id, which the database assigns. */
 async function readColumns(pool: pg.Pool, table: Table): Promise<Columns> {
   const { rows: columns } = await pool.query<{ name: string; type: string }>(
     `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
@@ -76,7 +76,7 @@ async function readColumns(pool: pg.Pool, table: Table): Promise<Columns> {
 
 const isId = (name: string) => ['id', 'saga_id', 'activity_id'].includes(name)
 
-/** The share of a batch in each table, with the ids of another run. */
+/** Returns the share of a batch in each table, with the ids of another run. */
 function sliceAll(rows: Record<Table, Columns>, index: number, batches: number, runDigits: string) {
   const slice = ({ names, types, values }: Columns) =>
     values.map((column, number) => {
@@ -84,7 +84,7 @@ function sliceAll(rows: Record<Table, Columns>, index: number, batches: number, 
       const part = column.slice(from, Math.floor((column.length * (index + 1)) / batches))
       if (isId(names[number] ?? ''))
         return part.map((id) => (typeof id === 'string' ? runDigits + id.slice(7) : id))
-      // Arrays of arrays would have to be of one length: as text, each is one value.
+      // Arrays of arrays must have equal lengths, so each inner array is passed as one text.
       return types[number]?.endsWith('[]') ? part.map((list) => `{${(list as string[]).join(',')}}`) : part
     })
   return Object.fromEntries(tables.map((table) => [table, slice(rows[table])])) as Record<Table, unknown[][]>

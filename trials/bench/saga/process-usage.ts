@@ -3,19 +3,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
-/** What a process uses, as Linux counts it. */
+/** The resource use of a process, as Linux counts it. */
 export interface Usage {
   cpuSeconds: number
   residentMiB: number
 }
 
-/** The fields of `/proc/PID/stat` that follow the name of the process. */
+/** Returns the fields of `/proc/PID/stat` after the name of the process. */
 const fieldsOf = (pid: number | string): string[] => {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return text.slice(text.lastIndexOf(')') + 2).split(' ')
 }
 
-/** CPU time since the start of a process, and the memory that it takes now. */
+/** Returns the CPU time since the start of a process, and its current memory. */
 export function usageOf(pid: number): Usage {
   const [userTicks, systemTicks] = fieldsOf(pid).slice(11, 13).map(Number) as [number, number]
   const resident = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -25,7 +25,7 @@ export function usageOf(pid: number): Usage {
   }
 }
 
-/** CPU time of a process and its children, ended children included. */
+/** Returns the CPU time of a process and its children, including ended ones. */
 export function cpuSecondsOfTree(root: number): number {
   const fields = fieldsOf(root).slice(11, 15).map(Number)
   let ticks = fields.reduce((sum, value) => sum + value, 0)

@@ -21,7 +21,7 @@ const rounds = Number(options.rounds)
 const seconds = Number(options.seconds)
 const parts = options.only.split(',')
 
-/** What is measured: servers under single calls, and the reporter under batches. */
+/** The measured subjects: servers under single calls, and the reporter under batches. */
 const loads = {
   echo: { callers: 100, isEcho: true },
   single: { callers: 100 },
@@ -30,7 +30,7 @@ const loads = {
 } as const satisfies Record<string, Partial<LoadOrder>>
 type Side = keyof typeof loads
 const sides = Object.keys(loads) as Side[]
-/** As many as the reporter has at the same time. */
+/** The number of the reporter's parallel transactions. */
 const transactions = 2
 
 const databases = await startDatabases(['single', 'insert-each', 'batch', 'unnest'])
@@ -69,7 +69,7 @@ function say(what: string, ratios: number[]): void {
   console.log(`${what.padEnd(52)} ${median(ratios).toFixed(2).padStart(6)}  (${each})`)
 }
 
-/** Ratios of events a second, each from two measurements of the same round. */
+/** Measures ratios of events a second, each from two measurements of the same round. */
 async function measureThroughput(subjects: Record<Side, Subject>): Promise<void> {
   const perSecond: Record<Side | 'unnest', number[]> = {
     echo: [],
@@ -78,7 +78,7 @@ async function measureThroughput(subjects: Record<Side, Subject>): Promise<void>
     batch: [],
     unnest: [],
   }
-  // The first round compiles the code, and leaves the rows that the plain inserts write.
+  // The first round compiles the code, and leaves the rows for the plain inserts.
   for (const side of sides) await measure(side, subjects[side])
   for (const side of ['single', 'batch'] as const) await analyze(databases.urls[side])
   const inserts = await createUnnestInserts(databases.urls.batch, databases.urls.unnest, transactions)
@@ -98,7 +98,7 @@ async function measureThroughput(subjects: Record<Side, Subject>): Promise<void>
   say('batch calls ÷ plain unnest inserts of the same rows', ratio('batch', 'unnest'))
 }
 
-/** Prints the p99 latency of each side at half of its throughput, which is measured right before. */
+/** Prints the p99 latency of each side at half of its throughput, which is measured immediately before. */
 async function measureLatency(subjects: Record<Side, Subject>): Promise<void> {
   const p99: Record<'single' | 'echo', number[]> = { single: [], echo: [] }
   for (let round = 1; round <= rounds; round += 1) {

@@ -3,9 +3,8 @@ import { CommonResponse, SagaService } from '@switchyard/contracts/saga'
 import pg from 'pg'
 
 /**
- * The servers that the reporter is compared with, each in a separate process. `echo` is @grpc/grpc-js alone
- * and gives back the bytes it gets. `insert-each` writes one row of the log for each call and answers once it
- * is committed.
+ * The servers with which the reporter is compared, each in a separate process. `echo` is @grpc/grpc-js alone
+ * and echoes the bytes. `insert-each` writes one row of the log for each call and answers after its commit.
  */
 type Handle = (operation: string, request: Buffer) => Promise<Buffer> | Buffer
 

@@ -2,7 +2,9 @@ import { H2Client } from './h2-client.js'
 import { type LoadOrder, type LoadResult, resultOf } from './load-types.js'
 import { type Template, templatesOf } from './traces.js'
 
-/** An orchestrator: it reports one saga after the other, each event after the answer to the one before. */
+/**
+ * An orchestrator: it reports one saga after the other, and each event after the answer to the previous one.
+ */
 interface Slot {
   client: H2Client
   saga: number
@@ -94,18 +96,18 @@ class Load {
     else this.#next(index, now)
   }
 
-  /** A saga that was begun is reported to its end, so that it is known what the database must hold. */
+  /** A started saga is reported to its end, so that the expected content of the database is known. */
   #finish(index: number, now: number): void {
     const slot = this.#slots[index] as Slot
     if (slot.step < slot.trace.length) this.#next(index, now)
   }
 
-  /** Slots that wait may have a saga to finish, even when no call is under way. */
+  /** Waiting slots may have an unfinished saga, even without a call in progress. */
   #endWhenDone(): void {
     if (this.#underWay === 0 && this.#idle.length === 0) this.#onDone()
   }
 
-  /** Sends at a fixed rate, whatever the server does; an event's time runs from when it was due. */
+  /** Sends at a fixed rate, whatever the server does; the latency of an event counts from its due time. */
   #pace(everyMs: number): void {
     for (const index of this.#slots.keys()) this.#idle.push(index)
     let due = performance.now()

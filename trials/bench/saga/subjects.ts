@@ -23,9 +23,9 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
 }
 
 /**
- * The service as it is built, with the options of Node and the allocator of its image.
+ * Starts the built service with the Node options and the allocator of its image.
  *
- * @param settings besides the usual ones
+ * @param settings additional settings
  */
 export async function startReporter(
   databaseUrl: string,
@@ -33,7 +33,7 @@ export async function startReporter(
 ): Promise<Subject & { httpPort: number }> {
   const port = await getFreePort()
   const grpcPort = await getFreePort()
-  // Two downloads of the same file at the same time would disturb each other.
+  // Two parallel downloads of the same file would disturb each other.
   jemalloc ??= getJemalloc(toolsFolder(here('../../..')))
   const main = here('../../../services/saga-reporter/dist/bundle/main.js')
   const child = spawn(process.execPath, ['--v8-pool-size=1', '--max-semi-space-size=32', main], {

@@ -7,7 +7,7 @@ export interface TraceEvent {
   request: object
 }
 
-/** A request about an activity that carries a payload or errors has some 245 bytes. */
+/** With these payloads, a request about an activity with a payload or errors has about 245 bytes. */
 const parameterData = Buffer.from(JSON.stringify({ seat: 4, more: 'x'.repeat(140) }))
 const resultData = Buffer.from(JSON.stringify({ seat: 'x'.repeat(180) }))
 const errors = `System.TimeoutException: the hotel did not answer\n   at Booking.Hotel.Reserve() ${'x'.repeat(120)}`
@@ -64,10 +64,10 @@ const idDigits = 19
 const stepsOf = (saga: number): Step[] => (saga % 5 === 4 ? failing : happy)
 
 /**
- * The events of a saga with three activities: four of five sagas succeed; in the fifth an activity aborts and
- * all are compensated. Ids are decimal numbers of 19 digits.
+ * Returns the events of a saga with three activities: four of five sagas succeed; in the fifth an activity
+ * aborts and all are compensated. Ids are decimal numbers of 19 digits.
  *
- * @param runDigits the first seven digits, which no other run has
+ * @param runDigits the first seven digits, which are unique to the run
  */
 export function traceOf(saga: number, runDigits: string): TraceEvent[] {
   const id = (number: number) => `${runDigits}${String(number).padStart(idDigits - 7, '0')}`
@@ -75,7 +75,7 @@ export function traceOf(saga: number, runDigits: string): TraceEvent[] {
   return stepsOf(saga).map((step) => step(ids))
 }
 
-/** The event in a batch. */
+/** Returns the event in the form of a batch. */
 export const reportedEvent = ({ method, request }: TraceEvent): ReportedEvent => ({
   id: '',
   time: undefined,
@@ -86,14 +86,14 @@ export const reportedEvent = ({ method, request }: TraceEvent): ReportedEvent =>
   [method]: request,
 })
 
-/** An encoded request into which {@link fillIds} writes the ids. */
+/** An encoded request into which {@link fillIds} writes ids. */
 export interface Template {
   path: string
   message: Buffer
   /** Position of the saga's id; -1 without one. */
   sagaIdAt: number
   activityIdAt: number
-  /** Which of the saga's activities the request is about. */
+  /** Index of the saga's activity in the request. */
   activity: number
 }
 
@@ -121,7 +121,7 @@ function templateOf(step: Step): Template {
 const happyTemplates = happy.map(templateOf)
 const failingTemplates = failing.map(templateOf)
 
-/** The requests of {@link traceOf}, encoded beforehand. */
+/** Returns the encoded requests of {@link traceOf}. */
 export const templatesOf = (saga: number): Template[] =>
   stepsOf(saga) === failing ? failingTemplates : happyTemplates
 

@@ -1,5 +1,5 @@
-// What replicas and standbys cost on one machine: `pnpm trial bench scale-out`, in a network as the trial
-// `scale-out` has.
+// Measures the cost of replicas and standbys on one machine: `pnpm trial bench scale-out`, in a network like
+// that of the trial `scale-out`.
 import { namedNetworks, runApart } from '../../support/run-apart.mjs'
 
 const measure = [process.execPath, '--import', 'tsx', 'trials/bench/scale-out/measure.ts']

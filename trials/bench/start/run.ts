@@ -12,15 +12,15 @@ import { cpuMsBelow } from '../git/cpu-time.js'
 import { usageOf } from '../saga/process-usage.js'
 
 /**
- * What `npm start` takes: in a clone of the last commit with empty caches, again in the same folder, and when
- * it has run for a while. `--here` leaves the clone out: it starts what is built in this checkout.
+ * Measures `npm start`: in a clone of the last commit with empty caches, again in the same folder, and after
+ * some time. `--here` skips the clone: it starts the build of this checkout.
  */
 const { values: options } = parseArgs({
   options: {
     here: { type: 'boolean', default: false },
-    /** Starts after the first. */
+    /** Number of starts after the first. */
     again: { type: 'string', default: '3' },
-    /** Seconds of rest before memory and CPU time are measured. */
+    /** Idle seconds before memory and CPU time are measured. */
     rest: { type: 'string', default: '60' },
   },
 })
@@ -50,10 +50,7 @@ async function start(name: string): Promise<Start> {
   return started
 }
 
-/**
- * Looks at the CPU time of esbuild while it runs, because the process that starts it does not wait for its
- * end.
- */
+/** Polls the CPU time of esbuild while it runs, because its parent process does not wait for its end. */
 function watchBundler(pid: number) {
   const seen = new Map<number, number>()
   const timer = setInterval(() => {
@@ -74,8 +71,8 @@ async function stop({ process: child, exited }: Start): Promise<void> {
 }
 
 /**
- * Which part of the installation a process is: the service that has started it, the server, or what started
- * them all.
+ * Returns the part of the installation to which a process belongs: the service that has started it, the
+ * server, or the supervisor.
  */
 function partOf(command: string): string {
   const service = /services\/([\w-]+)\/dist/.exec(command)?.[1]
@@ -85,7 +82,7 @@ function partOf(command: string): string {
   return 'launcher'
 }
 
-/** 0 when the process has ended. */
+/** Returns CPU seconds; 0 when the process has ended. */
 function cpuSecondsOf(pid: number): number {
   try {
     return usageOf(pid).cpuSeconds
@@ -100,8 +97,8 @@ interface Part {
 }
 
 /**
- * Memory (PSS) and CPU time of each part of the installation. The processes that a service has started count
- * as part of the service.
+ * Returns memory (PSS) and CPU time of each part of the installation. The children of a service count as part
+ * of it.
  */
 function partsBelow(pid: number): Map<string, Part> {
   const parts = new Map<string, Part>()

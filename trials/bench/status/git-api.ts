@@ -12,8 +12,8 @@ import { startRedis } from '../../support/redis.js'
 import { untilAnswers } from '../../support/until-answers.js'
 
 /**
- * The service in a separate process, with a public project that has one commit, and trusts CI jobs of an
- * issuer.
+ * Starts the service in a separate process, with a public project that has one commit, and that trusts the CI
+ * jobs of an issuer.
  */
 export async function startGitApi(databaseUrl: string) {
   const issuer = await startJobIssuer()
@@ -37,7 +37,7 @@ export async function startGitApi(databaseUrl: string) {
         TRUSTED_ISSUER_HOSTS: issuer.url,
         WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
       },
-      // Log lines go to a file that nobody reads, as in production they go to a pipe.
+      // Log lines go to the null device, as they go to a pipe in production.
       execArgv: [],
       stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],
     },
@@ -62,7 +62,7 @@ export async function startGitApi(databaseUrl: string) {
     port,
     pid: child.pid ?? 0,
     headers,
-    /** The headers of requests by a CI job with a new identity token. */
+    /** Returns the headers of requests by a CI job with a new identity token. */
     async jobHeaders() {
       runs += 1
       return { Authorization: `Bearer ${await issuer.token({ ...job, run_id: runs })}` }

@@ -4,7 +4,7 @@ import type { GitApi } from './git-api.js'
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-/** Milliseconds until the whole answer has come, one request after the other over one connection. */
+/** Returns milliseconds until the complete answer, one request after the other on one connection. */
 export async function timed(url: string, headers: Record<string, string>): Promise<number> {
   const startedAt = performance.now()
   await new Promise<void>((resolve, reject) => {
@@ -40,7 +40,7 @@ export async function fillCommit(databaseUrl: string, { projectId, sha }: GitApi
   await client.end()
 }
 
-/** Of each list a client asks for: query → milliseconds. */
+/** Returns milliseconds of each kind of list, by query. */
 export async function timeLists({ port, headers, projectId, sha }: GitApi, requests: number) {
   const path = `http://127.0.0.1:${port}/api/v4/projects/${projectId}/repository/commits/${sha}/statuses`
   const queries = [
@@ -50,7 +50,7 @@ export async function timeLists({ port, headers, projectId, sha }: GitApi, reque
     'per_page=100&all=true&page=100',
   ]
   const times = new Map(queries.map((query) => [query, [] as number[]]))
-  // Until the code on the way is compiled.
+  // Warm-up until the code is compiled.
   for (let warmUp = 0; warmUp < 200; warmUp += 1)
     for (const query of queries) await timed(`${path}?${query}`, headers)
   for (let count = 0; count < requests; count += 1) {
@@ -59,13 +59,13 @@ export async function timeLists({ port, headers, projectId, sha }: GitApi, reque
   return times
 }
 
-/** The same public answer with a token and without one, in turns. */
+/** Times the same public answer with a token and without one, in turns. */
 export async function timeAuthentication({ port, headers, projectId, sha }: GitApi, requests: number) {
   const url = `http://127.0.0.1:${port}/api/v4/projects/${projectId}/repository/commits/${sha}`
   const times = { known: [] as number[], anonymous: [] as number[] }
   for (let count = 0; count < requests; count += 1) {
     const [known, anonymous] = [await timed(url, headers), await timed(url, {})]
-    // What comes first pays for compiling.
+    // The first rounds include compilation.
     if (count < 200) continue
     times.known.push(known)
     times.anonymous.push(anonymous)
@@ -73,10 +73,7 @@ export async function timeAuthentication({ port, headers, projectId, sha }: GitA
   return times
 }
 
-/**
- * Times the same public answer with an identity token that was used before, and with one that is used the
- * first time, in turns.
- */
+/** Times the same public answer with a used and with a new identity token, in turns. */
 export async function timeJobTokens({ port, jobHeaders, projectId, sha }: GitApi, requests: number) {
   const url = `http://127.0.0.1:${port}/api/v4/projects/${projectId}/repository/commits/${sha}`
   const shown = await jobHeaders()

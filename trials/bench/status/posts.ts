@@ -2,7 +2,7 @@ import autocannon from 'autocannon'
 import pg from 'pg'
 import type { GitApi } from './git-api.js'
 
-/** Which rows writers write: all the same one, or each its own. */
+/** The rows of writers: all write the same one, or each its own. */
 export type Rows = 'one row' | 'own rows'
 
 export const writers = 32
@@ -10,7 +10,7 @@ export const writers = 32
 const nameOf = (rows: Rows, writer: number) => (rows === 'one row' ? 'shared' : `writer-${writer}`)
 const states = ['pending', 'running']
 
-/** Posts per second over HTTP. @param headers that say who posts */
+/** Measures posts per second over HTTP. @param headers headers that identify the sender */
 export async function postStatuses(
   { port, projectId, sha }: Pick<GitApi, 'port' | 'projectId' | 'sha'>,
   headers: Record<string, string>,
@@ -48,10 +48,7 @@ const upsert = {
     RETURNING *`,
 }
 
-/**
- * The same rows, written by statements that each commit for themselves, over as many connections as there are
- * writers.
- */
+/** Writes the same rows with statements that each commit separately, with one connection for each writer. */
 export async function createPlainWriter(databaseUrl: string) {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: writers })
   const { rows } = await pool.query<{ project: number; author: number }>(
@@ -63,7 +60,7 @@ export async function createPlainWriter(databaseUrl: string) {
   )
   const { project, author } = rows[0] ?? { project: 0, author: 0 }
   return {
-    /** Statements per second. */
+    /** Measures statements per second. */
     async write(which: Rows, seconds: number): Promise<number> {
       const end = performance.now() + seconds * 1000
       let written = 0

@@ -32,7 +32,7 @@ async function measurePosts(rows: Rows): Promise<void> {
       await postStatuses(gitApi, gitApi.headers, rows, seconds),
       await plain.write(rows, seconds),
     ]
-    // The first round warms up.
+    // The first round is the warm-up.
     if (round === 0) continue
     posts.push(posted)
     statements.push(written)
@@ -46,14 +46,14 @@ async function measurePosts(rows: Rows): Promise<void> {
 await measurePosts('one row')
 await measurePosts('own rows')
 
-/** Milliseconds of CPU time that git-api takes for a post. */
+/** Measures the CPU milliseconds of git-api for a post. */
 async function cpuOfPost(headers: Record<string, string>): Promise<number> {
   const before = usageOf(gitApi.pid).cpuSeconds
   const perSecond = await postStatuses(gitApi, headers, 'own rows', seconds)
   return ((usageOf(gitApi.pid).cpuSeconds - before) * 1000) / (perSecond * seconds)
 }
 
-/** An access token and the identity token of a CI job, in turns. */
+/** Measures an access token and the identity token of a CI job, in turns. */
 async function measureJobs(): Promise<void> {
   const job = await gitApi.jobHeaders()
   const byUser: number[] = []

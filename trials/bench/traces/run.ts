@@ -30,7 +30,7 @@ for (let round = 1; round <= rounds; round += 1) {
     const tree = await startTree({ env: { SAGA_AUTH: 'token', RATE_LIMIT_PER_MINUTE: '0', ...environment } })
     try {
       const mix = await createMix(tree)
-      // The first times are slow: code is compiled and plans have no statistics.
+      // The first rounds are slow, because code is compiled and plans have no statistics.
       await measureCapacity(mix, callers, 15)
       const perSecond = await measureCapacity(mix, callers, 20)
       await mix.close()

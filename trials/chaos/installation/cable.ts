@@ -7,9 +7,9 @@ export interface Cable {
   nearAddress: string
   /** Address of the machine. */
   farAddress: string
-  /** A command as it runs on the machine. */
+  /** Returns a command that runs on the machine. */
   onMachine(command: Command): Command
-  /** Packets are lost in both directions without an error. */
+  /** Makes packets disappear in both directions without an error. */
   pull(): void
   plug(): void
   remove(): void
@@ -17,7 +17,7 @@ export interface Cable {
 
 const ip = (...args: string[]) => execFileSync('ip', args, { stdio: 'pipe' })
 
-/** Makes a network namespace that stands for a machine; null when this process may not make one. */
+/** Creates a network namespace that represents a machine; null when this process lacks the rights. */
 export function layCable(): Cable | null {
   const name = `sw${process.pid}`
   const network = `10.213.${process.pid % 250}`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export type Disk = NonNullable<ReturnType<typeof mountDisk>>
 
-/** Mounts a small disk in memory; null when this process may not mount one. */
+/** Mounts a small disk in memory; null when this process lacks the rights. */
 export function mountDisk(sizeMib: number) {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-disk-'))
   try {
@@ -18,7 +18,7 @@ export function mountDisk(sizeMib: number) {
   const filler = join(folder, 'filler')
   return {
     folder,
-    /** Writes until nothing more fits. */
+    /** Writes until the disk is full. */
     fill: () => fill(filler),
     clear: () => rmSync(filler, { force: true }),
     unmount() {

@@ -15,7 +15,10 @@ import { type Machine, type Service, startService } from './service.js'
 
 const toolsDir = toolsFolder(resolve(import.meta.dirname, '../../..'))
 
-/** What runs on each machine. Both have what may have replicas; what keeps time or serves files runs once. */
+/**
+ * The services of each machine. Both machines have the services that can have replicas; those that schedule
+ * work or serve files run once.
+ */
 const placed: Record<number, ServiceName[]> = {
   1: ['git-api', 'saga-reporter', 'worker', 'admin-broadcast', 'console'],
   2: ['git-api', 'saga-reporter', 'worker', 'admin-broadcast', 'jobqueue-metrics'],
@@ -25,7 +28,7 @@ export type Link = Awaited<ReturnType<typeof startLink>>
 type Links = Record<'database' | 'redis', Link>
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
 
-/** Collects how the parts of an installation are stopped, and stops the newest first. */
+/** Collects functions that stop the parts of an installation, and runs them in reverse order. */
 class Parts {
   readonly cleanups: (() => unknown)[] = []
 
@@ -41,8 +44,8 @@ class Parts {
 
 /**
  * Starts two of each service on one storage, with PostgreSQL and Redis on separate disks. Services reach both
- * by links that can fail. The services numbered 2 are on a machine behind a cable when this process may make
- * one.
+ * through links that can fail. The services numbered 2 are on a machine behind a cable when this process has
+ * the rights to create one.
  *
  * @param diskMib size of the disk of PostgreSQL
  */
@@ -98,7 +101,7 @@ async function startAll(parts: Parts, diskMib: number) {
     cable,
     links,
     services,
-    /** What the supervisor has said. */
+    /** Notices of the supervisor. */
     notices,
     rootToken,
     storageRoot,
@@ -111,7 +114,7 @@ async function startAll(parts: Parts, diskMib: number) {
       writeFileSync(clockFile, String(aheadSeconds))
       signal('SIGUSR2')
     },
-    /** @param keepFolder true: the folder with the logs stays */
+    /** @param keepFolder true: the folder with the logs is kept */
     async stop(keepFolder: boolean) {
       await parts.stop()
       if (!keepFolder) rmSync(folder, { recursive: true, force: true })

@@ -1,5 +1,5 @@
-// Loaded into a process before its own code: the file CLOCK_OFFSET_FILE says how many seconds its clock is
-// ahead. It is read at the start and at each SIGUSR2.
+// Loaded into a process before its own code: the file CLOCK_OFFSET_FILE contains the lead of its clock in
+// seconds. It is read at the start and at each SIGUSR2.
 import { readFileSync } from 'node:fs'
 
 const RealDate = Date

@@ -6,9 +6,9 @@ import { createTestDatabase } from '../../../packages/testing/src/test-database.
 import { listDescendants } from '../../support/processes.js'
 
 /**
- * A PostgreSQL of our own that writes to disk before it commits.
+ * Starts a PostgreSQL that writes to disk before it commits.
  *
- * @param parent where its data is; unset: a folder of the system's temporary files
+ * @param parent folder of its data; unset: a folder of the system's temporary files
  */
 export async function startServer(parent = tmpdir()) {
   const folder = mkdtempSync(join(parent, 'switchyard-faults-'))
@@ -16,7 +16,7 @@ export async function startServer(parent = tmpdir()) {
   const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: () => {} })
   process.env.SWITCHYARD_TEST_DATABASE_URL = postgres.adminUrl
 
-  /** The server and every session of it; nobody is added while they are counted. */
+  /** Signals the server and all its sessions; the stopped server cannot start new ones meanwhile. */
   const signalAll = (signal: NodeJS.Signals) => {
     const server = postgres.process.pid() ?? 0
     process.kill(server, 'SIGSTOP')
@@ -26,11 +26,11 @@ export async function startServer(parent = tmpdir()) {
   return {
     folder,
     createDatabase: createTestDatabase,
-    /** As in a power failure: no session can finish. */
+    /** Kills as a power failure does: no session can finish. */
     killHard: () => signalAll('SIGKILL'),
-    /** After it was killed, or has given up. */
+    /** Restarts after a kill, or after the server has given up. */
     restart: () => postgres.process.restart(),
-    /** Still connected, but nothing moves: as behind a network that is cut, or on a disk that hangs. */
+    /** Stops everything while connections stay open, as behind a cut network, or on a disk that hangs. */
     freeze: () => signalAll('SIGSTOP'),
     thaw: () => signalAll('SIGCONT'),
     async stop() {

@@ -11,7 +11,7 @@ import {
 const services = resolve(import.meta.dirname, '../../../services')
 const clock = resolve(import.meta.dirname, 'jumping-clock.mjs')
 
-/** Where services run: this machine, or one behind a cable. */
+/** The place where services run: this machine, or one behind a cable. */
 export interface Machine {
   number: number
   address: string
@@ -21,9 +21,9 @@ export interface Machine {
 export interface ServiceSpec {
   name: string
   machine: Machine
-  /** Environment beside its ports. */
+  /** Environment in addition to its ports. */
   env: Record<string, string>
-  /** Folder of its log and of what its clock says. */
+  /** Folder of its log and its clock file. */
   logs: string
   notice(line: string): void
 }
@@ -32,9 +32,9 @@ export interface Service {
   name: string
   machine: number
   url: string
-  /** `host:port`; of a reporter only. */
+  /** `host:port`, only for a reporter. */
   grpcAddress: string
-  /** Says how many seconds its clock is ahead, from its next SIGUSR2 on. */
+  /** File with the lead of its clock in seconds, which its next SIGUSR2 applies. */
   clockFile: string
   signal(signal: NodeJS.Signals): void
   isReady(): Promise<boolean>

@@ -1,6 +1,6 @@
 const timeoutMs = 5000
 
-/** A client of the REST API that asks one replica after the other. */
+/** A client of the REST API that alternates between replicas. */
 export class Api {
   #turn = 0
 
@@ -9,7 +9,7 @@ export class Api {
     private readonly token: string,
   ) {}
 
-  /** Sends a form, or asks when there is none. Rejects when the answer is no success. */
+  /** Sends a form, or a GET without one. Rejects when the answer is not a success. */
   async call(path: string, form?: Record<string, string>): Promise<Response> {
     this.#turn += 1
     const response = await fetch(`${this.urls[this.#turn % this.urls.length]}/api/v4/${path}`, {
@@ -39,7 +39,7 @@ export class Api {
     return (await response.json()) as Body
   }
 
-  /** Every page of a list. */
+  /** Returns all pages of a list. */
   async list(path: string): Promise<Record<string, unknown>[]> {
     const items: Record<string, unknown>[] = []
     const first = `${path}${path.includes('?') ? '&' : '?'}per_page=100`

@@ -23,7 +23,7 @@ export function startOrchestrators({ folder, servicesOf }: Installation) {
       logFile: join(folder, 'logs', `orchestrator-${machine}.log`),
     }),
   )
-  /** How often each command was begun, and how often it had its effect. */
+  /** Returns how often each command was begun, and how often it had its effect. */
   const counts = () => {
     const [begun, done] = [new Map<string, number>(), new Map<string, number>()]
     for (const [, word, id = ''] of readFileSync(effects, 'utf8').matchAll(/^(begun|done) (.+)$/gm)) {
@@ -34,7 +34,7 @@ export function startOrchestrators({ folder, servicesOf }: Installation) {
   }
   return {
     counts,
-    /** Whether an orchestrator has begun a command whose effect has not happened. */
+    /** Returns whether an orchestrator has begun a command whose effect has not happened. */
     isAtWork() {
       const { begun, done } = counts()
       return [...begun.keys()].at(-1) !== [...done.keys()].at(-1)
@@ -49,7 +49,7 @@ export function startOrchestrators({ folder, servicesOf }: Installation) {
   }
 }
 
-/** An operator who asks something of one saga after the other. */
+/** Returns an operator who requests commands for one saga after the other. */
 export const commands = (api: Api): Writer =>
   createWriter('commands', 100, (ledger) => ({
     async write(number) {
@@ -67,7 +67,9 @@ export const commands = (api: Api): Writer =>
 
 export const listCommands = (api: Api) => api.list('sagas/commands?tenant=commands')
 
-/** @returns what is wrong: commands that are open, had two effects, or an effect that their state denies */
+/**
+ * @returns wrong commands: those that are open, had two effects, or an effect that contradicts their state
+ */
 export async function findWrongCommands(api: Api, orchestrators: Orchestrators): Promise<string[]> {
   const shown = await listCommands(api)
   const { done } = orchestrators.counts()

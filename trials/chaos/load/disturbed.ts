@@ -10,14 +10,14 @@ import { type Step, traceOf } from './traces.js'
 import type { Reported } from './traffic.js'
 
 export interface Disturbance {
-  /** First part of the ids of the sagas. */
+  /** The first part of the sagas' ids. */
   prefix: string
   sagas: number
   callers: number
-  /** Shares of the events that are sent once more by another caller, or after some that follow them. */
+  /** Shares of the events that another caller sends again, or that are sent after some that follow them. */
   duplicates: number
   reordered: number
-  /** A number from 0 to 1, another one each time. */
+  /** Returns a number from 0 to 1, another one each time. */
   chance: () => number
 }
 
@@ -30,15 +30,15 @@ interface Call {
   step: Step
   operation: Operation
   bytes: Buffer
-  /** None: the reporter knows it by its content. */
+  /** Unset: the reporter recognizes the event by its content. */
   eventId: string | undefined
 }
 
 type Grpc = ReturnType<typeof connect>
 
 /**
- * Reports sagas by several callers at once, as transports that repeat and overtake do; each caller at one of
- * `addresses`, again and again until there is an answer.
+ * Reports sagas by several parallel callers, like transports that repeat and reorder; each caller uses one of
+ * `addresses`, and retries until there is an answer.
  */
 export async function reportDisturbed(addresses: string[], disturbance: Disturbance): Promise<Disturbed> {
   const { prefix, sagas, callers } = disturbance
@@ -58,11 +58,11 @@ export async function reportDisturbed(addresses: string[], disturbance: Disturba
     for (const call of queue) {
       const result = await report(grpc, call)
       const { key } = call.step
-      // A refusal is never hidden by another answer.
+      // A refusal is never replaced by another answer.
       if (disturbed.results.get(key)?.outcome !== 'refused') disturbed.results.set(key, result)
     }
   }
-  // Several calls of each caller are under way at once.
+  // Each caller has several parallel calls.
   await Promise.all(connections.flatMap((grpc) => Array.from({ length: 8 }, () => send(grpc))))
   for (const grpc of connections) grpc.close()
   return disturbed

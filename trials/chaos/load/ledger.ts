@@ -1,29 +1,29 @@
 interface Entry {
   acknowledged: boolean
-  /** What may be stored under the key. Empty: not known before it is acknowledged. */
+  /** Possible contents under the key. Empty: unknown until the write is acknowledged. */
   contents: Set<string>
 }
 
-/** What was written under which key, and what of it was acknowledged; kept outside of the installation. */
+/** Records each write under its key, and what was acknowledged; stored outside of the installation. */
 export class Ledger {
   readonly #entries = new Map<string, Entry>()
   acknowledged = 0
   failed = 0
 
-  /** A write begins: from now on its content may be stored, or what was there before. */
+  /** Records the start of a write: from now on, its content or the former content may be stored. */
   begin(key: string, content?: string): void {
     const entry = this.#entries.get(key) ?? { acknowledged: false, contents: new Set() }
     if (content !== undefined) entry.contents.add(content)
     this.#entries.set(key, entry)
   }
 
-  /** From now on exactly this is stored. */
+  /** Records an acknowledgement: from now on, exactly this content is stored. */
   acknowledge(key: string, content: string): void {
     this.acknowledged += 1
     this.#entries.set(key, { acknowledged: true, contents: new Set([content]) })
   }
 
-  /** What must be there as it was acknowledged, because no later write of it has failed. */
+  /** Returns the entries that must be stored as acknowledged, because no later write of them has failed. */
   acknowledgedEntries(): [key: string, content: string][] {
     return [...this.#entries].flatMap(([key, { acknowledged, contents }]) => {
       const [content = '', other] = contents

@@ -18,7 +18,7 @@ import { createWriter, keepWriting, type Writer } from './writer.js'
 
 export type Load = Awaited<ReturnType<typeof startLoad>>
 
-/** Clients of every service, which note what was acknowledged. */
+/** Starts clients of every service, which record the acknowledged writes. */
 export async function startLoad(installation: Installation) {
   const { servicesOf, rootToken, nearAddress, folder, databaseUrl } = installation
   const api = (name: string) =>
@@ -66,13 +66,13 @@ export async function startLoad(installation: Installation) {
     orchestrators,
     reported,
     counts,
-    /** Acknowledged so far, by kind. */
+    /** Returns the numbers of acknowledged writes so far, by kind. */
     acknowledged: () => Object.fromEntries(kinds.map((kind, index) => [kind, counts()[index] ?? 0])),
     failed: () => writers.reduce((sum, { ledger }) => sum + ledger.failed, traffic.failed),
-    /** The kinds of which nothing more was acknowledged. */
+    /** Returns the kinds of writes without a further acknowledgement. */
     idleSince: (before: number[]) =>
       kinds.filter((_, index) => (counts()[index] ?? 0) <= (before[index] ?? 0)),
-    /** Starts no further requests, and waits until those under way have ended. */
+    /** Starts no further requests, and waits for the end of current ones. */
     async finish() {
       stopped = true
       await Promise.all([...writing, traffic.stop()])
@@ -87,7 +87,7 @@ export async function startLoad(installation: Installation) {
   }
 }
 
-/** Events in batches of twenty, in a separate tenant, which are not repeated. */
+/** Returns a writer of events in batches of twenty, in a separate tenant, without repetition. */
 const sagaEventsOverHttp = (api: Api, databaseUrl: string): Writer =>
   createWriter('saga events over HTTP', 200, (ledger) => ({
     async write(number) {

@@ -1,6 +1,6 @@
-// An orchestrator that does what operators ask: for each command it writes `begun ID` and then, as its
-// effect, `done ID` into a file. It takes its time before and after, so that whatever is killed is often
-// killed between the lease and the answer.
+// An orchestrator that executes operators' commands: for each it appends `begun ID` and then, as its effect,
+// `done ID` to a file. It pauses before and after, so that a kill often comes between the lease and the
+// answer.
 import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSagaClient } from '../../../packages/saga-client/src/index.js'

@@ -9,7 +9,7 @@ import { createWriter, type Writer } from './writer.js'
 const run = promisify(execFile)
 const project = 'projects/root%2Fchaos'
 
-/** Runs git in a folder and returns what it prints. It may take ten seconds. */
+/** Runs git in a folder and returns its output, with a time limit of ten seconds. */
 export async function git(folder: string, ...args: string[]): Promise<string> {
   const env = {
     PATH: process.env.PATH,
@@ -29,13 +29,13 @@ export async function git(folder: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
-/** The hash that git gives a file. */
+/** Returns git's hash of a file. */
 export const blobId = (content: string): string =>
   createHash('sha1')
     .update(`blob ${Buffer.byteLength(content)}\0${content}`)
     .digest('hex')
 
-/** Makes the project with one commit, whose hash is returned. */
+/** Creates the project with one commit, and returns its hash. */
 export async function createProject(api: Api): Promise<string> {
   await api.call('projects', { name: 'chaos' })
   return String((await createCommit(api, 'first')).id)
@@ -55,7 +55,7 @@ const commitsOf = async (api: Api, branch: string, prefix: string) =>
     .map(({ title, id }) => [String(title), String(id)] as const)
     .filter(([title]) => title.startsWith(prefix))
 
-/** Commits by the API; two of these on one branch meet each other. */
+/** Returns a writer of commits by the API; two of them write to one branch. */
 export const commits = (api: Api, client: number): Writer =>
   createWriter(`commits ${client}`, 150, (ledger) => ({
     async write(number) {
@@ -66,10 +66,10 @@ export const commits = (api: Api, client: number): Writer =>
     read: () => commitsOf(api, 'main', `commit-${client}-`),
   }))
 
-/** A webhook shows so many commits of a push. */
+/** Most commits of a push in a webhook. */
 const commitsOfPushMax = 20
 
-/** Commits pushed by git. What a push could not bring comes with the next one. */
+/** Returns a writer of commits by git push. A commit of a failed push is part of the next one. */
 export function pushes(api: Api, token: string, clone: string): Writer {
   const waiting: [name: string, id: string][] = []
   return createWriter('pushes', 400, (ledger) => ({
@@ -94,7 +94,7 @@ export function pushes(api: Api, token: string, clone: string): Writer {
   }))
 }
 
-/** Statuses of one commit, each `pending` first. */
+/** Returns a writer of statuses of one commit, each `pending` first. */
 export const statuses = (api: Api, sha: string): Writer =>
   createWriter('statuses', 100, (ledger) => ({
     async write(number) {
@@ -139,7 +139,7 @@ export const broadcasts = (api: Api): Writer =>
       ),
   }))
 
-/** Has all project events sent to a receiver. */
+/** Creates a webhook that sends all project events to a receiver. */
 export async function createHook(api: Api, url: string): Promise<void> {
   const events = { push_events: 'true', note_events: 'true', job_events: 'true' }
   await api.call(`${project}/hooks`, { url, ...events })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A receiver of webhooks, which remembers the subjects of their bodies. */
+/** Starts a receiver of webhooks, which records the subjects of their bodies. */
 export async function startReceiver(host: string) {
   const told = new Set<string>()
   const deliveries = new Set<string>()
@@ -44,7 +44,10 @@ interface HookBody {
   saga?: { saga_id: string }
 }
 
-/** What a body is about: `commit <id>`, `comment <note>`, `status <name> <state>` or `<event> <saga>`. */
+/**
+ * Returns the subjects of a body: `commit <id>`, `comment <note>`, `status <name> <state>` or `<event>
+ * <saga>`.
+ */
 function subjectsOf(body: HookBody): string[] {
   if (body.object_kind === 'push') return (body.commits ?? []).map(({ id }) => `commit ${id}`)
   if (body.object_kind === 'note') return [`comment ${body.object_attributes?.note}`]

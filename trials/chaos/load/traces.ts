@@ -3,22 +3,25 @@ import { encoders } from '../../../packages/saga-client/src/events.js'
 
 export type Method = keyof typeof encoders
 
-/** One report of a saga, as a client and as bytes. */
+/** One report of a saga, as a client sends it and as bytes. */
 export interface Step {
   method: Method
   event: { sagaId: string }
-  /** No other event of the log has this: what it is about, and which operation. */
+  /** A unique key of the event in the log: its subject and its operation. */
   key: string
   encode(): EncodedEvent
 }
 
 export interface Trace {
   steps: Step[]
-  /** Status and outcome that it comes to, in whatever order it arrives. */
+  /** The final status and outcome, in whatever order events arrive. */
   final: string
 }
 
-/** What an orchestrator reports of one saga: it succeeds, is compensated, is retried, or fails finally. */
+/**
+ * Returns the reports of an orchestrator about one saga: it succeeds, is compensated, is retried, or fails
+ * finally.
+ */
 export function traceOf(sagaId: string, number: number): Trace {
   const step = <Name extends Method>(
     method: Name,

@@ -8,25 +8,25 @@ import { type Step, traceOf } from './traces.js'
 
 /** The results of the reported events, and the expected state of each saga. */
 export interface Reported {
-  /** Of each event, by its {@link Step.key}. */
+  /** The result of each event, by its {@link Step.key}. */
   results: Map<string, ReportResult>
-  /** Status and outcome that each saga must have by now. */
+  /** The status and outcome that each saga must have now. */
   finals: Map<string, string>
 }
 
 export interface TrafficOptions {
   /**
-   * Of the reporters; the events of one saga go to all of them in turn, one call each to the first, in
+   * Addresses of the reporters. The events of one saga go to all of them in turn: single calls to the first,
    * batches to the others.
    */
   addresses: string[]
-  /** Sagas under way at once. */
+  /** Number of parallel sagas. */
   callers: number
-  /** Between two sagas of a caller. */
+  /** Pause between two sagas of a caller. */
   pauseMs: number
 }
 
-/** Services that report saga after saga, and whose clients repeat what was not acknowledged. */
+/** Services that report saga after saga, and whose clients repeat unacknowledged events. */
 export class Traffic implements Reported {
   readonly results = new Map<string, ReportResult>()
   readonly finals = new Map<string, string>()
@@ -50,24 +50,24 @@ export class Traffic implements Reported {
     this.#callers = Array.from({ length: callers }, (_, caller) => this.#call(caller))
   }
 
-  /** Events that were acknowledged so far. */
+  /** Number of acknowledged events so far. */
   get stored(): number {
     return this.#sum('stored')
   }
 
-  /** Attempts that have failed so far. */
+  /** Number of failed attempts so far. */
   get failed(): number {
     return this.#sum('repeated')
   }
 
-  /** Waits until the sagas under way have ended. */
+  /** Waits until the current sagas have ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#callers)
     await Promise.all(this.#clients.map((client) => client.close(0)))
   }
 
-  /** Gives up what is under way. */
+  /** Abandons the current sagas. */
   async abandon(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#clients.map((client) => client.close(0)))

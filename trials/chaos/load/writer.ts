@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Ledger } from './ledger.js'
 
-/** One kind of client, which writes one thing after the other. */
+/** One kind of client, which makes one write after the other. */
 export interface Writer {
   kind: string
   ledger: Ledger
-  /** Writes the next thing and notes it. Rejects when it was not acknowledged. */
+  /** Makes the next write and records it. Rejects when it was not acknowledged. */
   write(number: number): Promise<void>
-  /** Between two writes. */
+  /** Pause between two writes. */
   pauseMs: number
-  /** What is stored, in the shape of the ledger. */
+  /** Reads the stored entries in the form of the ledger. */
   read(): Promise<(readonly [key: string, content: string])[]>
 }
 
-/** A writer with a new ledger. */
+/** Creates a writer with a new ledger. */
 export const createWriter = (
   kind: string,
   pauseMs: number,
@@ -24,8 +24,8 @@ export const createWriter = (
 }
 
 /**
- * Writes until `stopped`. What fails is not tried again: it may have been stored, and the next thing has
- * another name.
+ * Writes until `stopped`. A failed write is not repeated, because it may have been stored, and the next one
+ * has another name.
  */
 export async function keepWriting({ write, ledger, pauseMs }: Writer, stopped: () => boolean): Promise<void> {
   for (let number = 1; !stopped(); number += 1) {

@@ -3,11 +3,11 @@ import { expect } from 'vitest'
 import type { Driver } from '../driver.js'
 import type { LabProject, Work } from '../work.js'
 
-/** Runs it as a job of CI does in the clone of a package with these files. */
+/** Runs it as a CI job in the clone of a package with these files. */
 async function runInJob(work: Work, files: { [path: string]: string }): Promise<LabProject> {
   const project = await work.project({
     'package.json': JSON.stringify({ name: 'app', version: '1.1.0', private: true }),
-    // The library by which it finds packages wants to know who manages them.
+    // The library that finds packages needs a file that names the package manager.
     'package-lock.json': '{}',
     '.changeset/config.json': JSON.stringify({
       baseBranch: 'main',

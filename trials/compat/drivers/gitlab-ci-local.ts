@@ -4,7 +4,7 @@ import type { LabProject, Work } from '../work.js'
 
 const shared = { 'jobs.yml': 'hello:\n  script:\n    - echo from the other project\n' }
 
-/** Lists the jobs of a clone, whose file of CI has these lines. */
+/** Lists the jobs of a clone whose CI file has these lines. */
 async function listJobs(work: Work, of: (shared: LabProject) => string) {
   const other = await work.project(shared, { visibility: 'public' })
   const project = await work.project({ '.gitlab-ci.yml': of(other) })

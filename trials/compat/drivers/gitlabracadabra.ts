@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Driver } from '../driver.js'
 import type { LabProject, Work } from '../work.js'
 
-/** What it is to make of a project. */
+/** Returns the configuration of a project for the tool. */
 const wantedOf = ({ path }: LabProject, member: string) => `${path}:
   create_object: true
   description: By the book

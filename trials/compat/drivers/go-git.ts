@@ -10,7 +10,7 @@ export const goGit: Driver = {
       title: 'clones, pushes branches and deletes one, fetches',
       run: async (work) => {
         const { path } = await work.project()
-        // Go reads the version out of the path of an import only where the importing package has a go.mod.
+        // Go reads the version from the path of an import only where the importing package has a go.mod.
         const program = await readFile(work.program('go-git.go'), 'utf8')
         await work.write({ 'src/tried/go.mod': 'module tried\n', 'src/tried/main.go': program })
         const env = { ...goEnvironment, GOPATH: `${work.folder}:${goEnvironment.GOPATH}`, PROJECT_PATH: path }

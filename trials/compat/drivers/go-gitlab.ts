@@ -1,6 +1,6 @@
 import { type Driver, programTasks, submoduleTask } from '../driver.js'
 
-/** No modules: the sources are Debian's, and nothing is downloaded. */
+/** Go modules are off, because the sources are Debian's, and nothing is downloaded. */
 export const goEnvironment = {
   GO111MODULE: 'off',
   GOPATH: '/usr/share/gocode',

@@ -4,7 +4,7 @@ import type { Driver } from '../driver.js'
 import { largeFileTask } from '../large-file.js'
 import type { Work } from '../work.js'
 
-/** Asks by the way that tools go, so that the call is recorded. */
+/** Sends a request through the recorder, like tools do. */
 async function call(work: Work, method: string, path: string, body?: object | string | Blob) {
   const isJson = typeof body === 'object' && !(body instanceof Blob || body instanceof FormData)
   const answer = await fetch(`${work.url}/api/v4${path}`, {
@@ -17,7 +17,7 @@ async function call(work: Work, method: string, path: string, body?: object | st
   return text === '' ? null : JSON.parse(text)
 }
 
-/** Newer than what Debian 12 has, or of no package: their calls as their sources make them. */
+/** Tools that are newer than in Debian 12, or in no package: their requests are made as in their sources. */
 export const pythonGitlab8: Driver = {
   tool: 'python-gitlab',
   version: async () => '8.4, by its calls',
@@ -36,7 +36,7 @@ export const pythonGitlab8: Driver = {
   ],
 }
 
-/** @returns the address of the file behind the release */
+/** @returns the address of the file of the release */
 async function goRelease(work: Work, file: string | Blob): Promise<string> {
   const { id } = await work.project()
   const project = `/projects/${id}`

@@ -3,7 +3,7 @@ import type { Driver } from '../driver.js'
 import { largeFileTask } from '../large-file.js'
 import type { LabProject, Work } from '../work.js'
 
-/** @returns the project of a workspace whose release it makes */
+/** @returns the project of a workspace whose release it creates */
 async function release(work: Work): Promise<LabProject> {
   const project = await work.project({
     'package.json': JSON.stringify({ name: 'root', private: true, workspaces: ['packages/*'] }),
@@ -37,7 +37,7 @@ export const lerna: Driver = {
       },
     },
     {
-      // Lerna itself uploads nothing: jobs of CI do so behind it.
+      // Lerna itself uploads nothing; CI jobs do so after it.
       ...largeFileTask('its release takes, by curl, a generic package', async (work, { path, expectAt }) => {
         const { id } = await release(work)
         const project = `${work.url}/api/v4/projects/${id}`

@@ -1,6 +1,9 @@
 import type { Driver } from '../driver.js'
 
-/** A tool that cannot be installed where the trial runs: the page says so instead of nothing. */
+/**
+ * Returns a driver for a tool that cannot be installed for the trial, so that the page names it with the
+ * reason.
+ */
 const notHad = (tool: string, title: string, reason: string): Driver => ({
   tool,
   version: () => Promise.reject(new Error(reason)),

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import type { Driver } from '../driver.js'
 import type { Work } from '../work.js'
 
-/** Installs a dependency from a project with two released versions, and finds this one. */
+/** Installs a dependency from a project with two released versions, and expects this one. */
 async function installed(work: Work, reference: string, wanted: string, suffix = '.git') {
   const project = await work.project(null)
   for (const version of ['1.0.0', '1.1.0', '2.0.0']) {

@@ -7,7 +7,7 @@ async function release(work: Work, gitlab: object): Promise<{ links: { url: stri
   const manifest = { name: 'app', version: '1.0.0', private: true }
   const settings = {
     npm: { publish: false },
-    // The address of the remote has credentials, which the plugin cannot read.
+    // The plugin cannot read the address of the remote, because it contains credentials.
     gitlab: { release: true, origin: work.url, ...gitlab },
   }
   const project = await work.project({

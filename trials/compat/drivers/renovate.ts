@@ -5,7 +5,7 @@ import type { LabProject, Work } from '../work.js'
 /**
  * Runs it with these rules on a project with an old dependency, until it has nothing to do.
  *
- * @returns what it says
+ * @returns its output
  */
 async function update(work: Work, rules: object): Promise<{ project: LabProject; said: string }> {
   const manifest = { name: 'app', version: '1.0.0', private: true, dependencies: { 'is-odd': '2.0.0' } }

@@ -61,7 +61,7 @@ export const semanticRelease: Driver = {
     largeFileTask(
       'releases with an uploaded file and a generic package',
       async (work, { path, expectAt }) => {
-        // It takes a path once.
+        // It accepts each path once.
         await link(path, join(work.folder, 'packaged.bin'))
         const { links } = await release(work, [
           { path: '../large.bin', label: 'Uploaded' },

@@ -6,7 +6,7 @@ import type { LabProject, Work } from '../work.js'
 const text = expect.stringMatching(/./)
 const sha = expect.stringMatching(/^[0-9a-f]{40}$/)
 
-/** What is sent for a push of one commit. */
+/** Returns the delivery for a push of one commit. */
 async function pushed(work: Work, project: LabProject): Promise<Delivery> {
   const cwd = await work.clone(project)
   await work.write({ 'deploy/app.yaml': 'replicas: 2\n' }, cwd)
@@ -19,8 +19,8 @@ async function pushed(work: Work, project: LabProject): Promise<Delivery> {
 const gitlabHeaders = { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': hookToken }
 
 /**
- * The fields that each receiver reads of a push, by the name of the receiver; it builds or synchronizes
- * nothing without one.
+ * The fields that each receiver reads of a push, by the name of the receiver; without one of them, it neither
+ * builds nor synchronizes.
  */
 const demanded: { [receiver: string]: (work: Work, project: LabProject) => object } = {
   'Jenkins gitlab-plugin': ({ url }, { id, path }) => ({

@@ -17,7 +17,7 @@ await client.connect(
   new StdioClientTransport({ command: process.execPath, args: [server], env, stderr: 'ignore' }),
 )
 
-/** What a tool answers; throws what it says where it fails. */
+/** Returns the answer of a tool; throws its error text on failure. */
 async function call(name, args) {
   const { isError, content } = await client.callTool({ name, arguments: { project_id: project, ...args } })
   if (isError) throw new Error(`${name}: ${content[0].text}`)

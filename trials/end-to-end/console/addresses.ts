@@ -1,5 +1,5 @@
 /**
- * Every page, by a name, with the addresses of the example data.
+ * Returns every page, by a name, with its address for the example data.
  *
  * @param sha the newest commit of root/shop
  */

@@ -1,16 +1,16 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** Rules of WCAG 2.2 A and AA that axe can judge. */
+/** Returns violations of WCAG 2.2 A and AA that axe detects. */
 export async function violations(page: Page): Promise<string[]> {
-  // The policy of the pages forbids script elements; evaluating is the debugger's.
+  // The content security policy of the pages forbids script elements, but not the debugger's evaluation.
   await page.evaluate(axe.source)
   return page.evaluate(async () => {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
     const { violations } = await (
       globalThis as unknown as { axe: { run(given: object): Promise<{ violations: AxeViolation[] }> } }
     ).axe
-      // Selectors of elements, and results of what is right, take longer to make than to find what is wrong.
+      // Selectors of elements, and results of passed rules, take longer than the search for violations.
       .run({ runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'], selectors: false })
     return violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,

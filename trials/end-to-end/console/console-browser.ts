@@ -15,11 +15,11 @@ interface VisitOptions {
   theme?: 'light' | 'dark'
   width?: number
   height?: number
-  /** How far the clock of the browser is ahead of the right time. */
+  /** Lead of the browser's clock over the correct time. */
   clockAheadMs?: number
 }
 
-/** A new browser window on the overview, or on no page when nobody is signed in. */
+/** Opens a new browser window on the overview, or on no page without a token. */
 export async function visit(browser: Browser, options: VisitOptions): Promise<Visit> {
   const { url, token, theme = 'light', width = 1280, height = 900 } = options
   const context = await browser.newContext({
@@ -40,14 +40,14 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
   return { page, context, problems, close: () => context.close() }
 }
 
-/** Gives a window the cookie that the form of the console would get. */
+/** Gives a window the cookie that the console's form would get. */
 async function beginSession(context: BrowserContext, url: string, token: string): Promise<void> {
   const headers = { 'Sec-Fetch-Site': 'same-origin' }
   const answer = await context.request.post(`${url}/api/v4/session`, { headers, data: { token } })
   if (!answer.ok()) throw new Error(`the session was answered ${answer.status()}`)
 }
 
-/** Runs in the browser: its clock is ahead of the right time. */
+/** Runs in the browser: sets its clock ahead. */
 function setClock(aheadMs: number): void {
   const RightDate = Date
   globalThis.Date = class extends RightDate {
@@ -61,7 +61,7 @@ function setClock(aheadMs: number): void {
   } as DateConstructor
 }
 
-/** Signs in by the form of the console. */
+/** Signs in with the form of the console. */
 export async function signIn(page: Page, token: string): Promise<void> {
   await page.goto('/console/sign-in')
   await page.getByLabel('Access token').fill(token)
@@ -76,14 +76,14 @@ function watchProblems(page: Page): string[] {
   })
   page.on('pageerror', (error) => problems.push(`page: ${error.message}`))
   page.on('requestfailed', (request: Request) => {
-    // Leaving a page ends its requests and streams.
+    // Leaving a page aborts its requests and streams.
     const reason = request.failure()?.errorText
     if (reason !== 'net::ERR_ABORTED') problems.push(`request: ${request.url()} ${reason}`)
   })
   return problems
 }
 
-/** Goes to an address of the console and waits until nothing on it is busy. */
+/** Opens an address of the console and waits until nothing on it is busy. */
 export async function open(page: Page, address: string): Promise<void> {
   await page.goto(`/console${address}`)
   await page.getByRole('heading', { level: 1 }).waitFor()

@@ -31,7 +31,10 @@ afterAll(async () => {
 const shop = '/projects/root%2Fshop'
 const releasesPage = '/projects/root/shop/releases'
 
-/** A window of the administrator, or of another user. What the test provokes is no error of the page. */
+/**
+ * Opens a window of the administrator, or of another user. Errors that the test provokes do not count as
+ * errors of the page.
+ */
 async function as(
   use: (page: Page) => Promise<unknown>,
   { token = tree.rootToken, provoked = /^$/ } = {},
@@ -48,7 +51,7 @@ async function as(
 
 const fileOf = (name: string, buffer: Buffer) => ({ name, buffer, mimeType: 'text/html' })
 
-/** Drops a file, as somebody does with a mouse. */
+/** Drops a file, like a person with a mouse. */
 async function drop(page: Page, onto: ReturnType<Page['getByRole']>, name: string, text: string) {
   const dataTransfer = await page.evaluateHandle(
     ([name = '', text = '']) => {
@@ -63,7 +66,7 @@ async function drop(page: Page, onto: ReturnType<Page['getByRole']>, name: strin
 }
 
 /**
- * Makes the network of a page slow, and waits until it is: the browser applies this later than it answers.
+ * Makes the network of a page slow, and waits for it, because the browser applies this later than it answers.
  */
 async function slowDown(page: Page): Promise<void> {
   const latency = 300
@@ -139,7 +142,7 @@ describe.skipIf(!browser)('files in the console', { timeout: 120_000 }, () => {
     expect(files.map(({ file_name }) => file_name)).toEqual(['Manual-final-.html', 'notes.txt'])
   })
 
-  it('that cannot be added are named with the reason, tried again or canceled, and leave nothing', async () => {
+  it('that cannot be added are named with the reason, retried or canceled, and leave nothing', async () => {
     await as(
       async (page) => {
         await open(page, releasesPage)
@@ -189,7 +192,7 @@ describe.skipIf(!browser)('files in the console', { timeout: 120_000 }, () => {
     expect(files.map(({ file_name }) => file_name)).toEqual(['Manual-final-.html', 'notes.txt', 'later.txt'])
   })
 
-  it('wait on the page when the session ends, and go on after signing in again', async () => {
+  it('wait on the page when the session ends, and continue after signing in again', async () => {
     const make = () =>
       api<{ id: number; token: string }>('POST', '/users/1/personal_access_tokens', {
         name: 'short',
@@ -215,7 +218,7 @@ describe.skipIf(!browser)('files in the console', { timeout: 120_000 }, () => {
     )
   })
 
-  it('are attached to comments: chosen, dropped and pasted; only pictures of the project are shown', async () => {
+  it('are attached to comments: chosen, dropped and pasted; only pictures of the project are displayed', async () => {
     const png = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
       'base64',
@@ -250,7 +253,7 @@ describe.skipIf(!browser)('files in the console', { timeout: 120_000 }, () => {
     })
   })
 
-  it('are offered to nobody who may not push', async () => {
+  it('are not offered to users who may not push', async () => {
     await api('POST', `${shop}/members`, { username: 'grace', access_level: 20 })
     await as(
       async (page) => {

@@ -20,7 +20,10 @@ afterAll(async () => {
   await tree?.stop()
 })
 
-/** A window of the administrator in Berlin. A refusal that a test provokes is no error of the page. */
+/**
+ * Opens a window of the administrator in Berlin. A refusal that a test provokes does not count as an error of
+ * the page.
+ */
 async function asRoot(use: (page: Page) => Promise<unknown>, token = tree.rootToken): Promise<void> {
   if (!browser) throw new Error('There is no browser')
   const { page, problems, close } = await visit(browser, { url: tree.url, token })
@@ -40,7 +43,7 @@ interface Message {
   color: string
 }
 
-// On 25 October 2026 the hour from 2 to 3 comes twice in Berlin; this is the second time.
+// On 31 October 2027, the hour from 2 to 3 occurs twice in Berlin; this is the second time.
 const times = { starts_at: '2027-10-31T01:30:45.250Z', ends_at: '2027-11-02T10:20:37.000Z' }
 
 const writeMessage = (message: string) =>
@@ -48,7 +51,7 @@ const writeMessage = (message: string) =>
 const readMessage = (id: number) => api<Message>('GET', `/broadcast_messages/${id}`)
 
 describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
-  it('change only what somebody typed: a message keeps its times to the millisecond', async () => {
+  it('change only the typed fields: a message keeps its times to the millisecond', async () => {
     const { id } = await writeMessage('Before')
     await asRoot(async (page) => {
       await open(page, `/broadcasts?edit=${id}`)
@@ -62,7 +65,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
     expect(await readMessage(id)).toMatchObject({ message: 'After', ...times })
   })
 
-  it('keep the seconds of a changed time, and let one choose in the hour that comes twice', async () => {
+  it('keep the seconds of a changed time, and offer a choice in the hour that occurs twice', async () => {
     const { id } = await writeMessage('Twice')
     await asRoot(async (page) => {
       await open(page, `/broadcasts?edit=${id}`)
@@ -76,7 +79,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
     })
   })
 
-  it('say that somebody else was first, keep the text, and store it beside the change of the other', async () => {
+  it('report that another user was first, keep the text, and store it beside the other change', async () => {
     const { id } = await writeMessage('Mine')
     await asRoot(async (page) => {
       await open(page, `/broadcasts?edit=${id}`)
@@ -95,7 +98,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
     expect((await readMessage(id)).color).toBe('#ff0000')
   })
 
-  it('do so for users and projects, too', async () => {
+  it('do the same for users and projects', async () => {
     const user = await api<{ id: number }>('POST', '/users', {
       username: 'stale',
       name: 'Stale',
@@ -129,7 +132,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
         description: 'after',
         visibility: 'public',
       })
-      // The form goes on from what is stored.
+      // The form continues with the stored values.
       await page.getByLabel('Description').fill('later')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await expect
@@ -138,7 +141,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
     })
   })
 
-  it('make a webhook of sagas, preview and test it, change it beside others, pause and delete it', async () => {
+  it('create a webhook of sagas, preview and test it, change it beside others, pause and delete it', async () => {
     const url = 'https://hooks.example.com/sagas'
     await asRoot(async (page) => {
       await open(page, '/sagas')
@@ -180,7 +183,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
     })
   })
 
-  it('change the role of a member only from the one that is shown', async () => {
+  it('change the role of a member only from the displayed one', async () => {
     const { id } = await api<{ id: number }>('POST', '/users', {
       username: 'roly',
       name: 'Roly',
@@ -246,7 +249,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
     })
   })
 
-  it('keep what was typed when the session ends, and go on after signing in again', async () => {
+  it('keep typed text when the session ends, and continue after signing in again', async () => {
     const make = () =>
       api<{ id: number; token: string }>('POST', '/users/1/personal_access_tokens', {
         name: 'short',
@@ -273,7 +276,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
     }, first.token)
   })
 
-  it('do not hold up a page without typed text: it asks to sign in', async () => {
+  it('do not keep a page without typed text, which asks to sign in', async () => {
     if (!browser) return
     const { id, token } = await api<{ id: number; token: string }>(
       'POST',
@@ -293,7 +296,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
 })
 
 describe.skipIf(!browser || isTreeGiven)('trusted CI jobs', { timeout: 120_000 }, () => {
-  it('get a rule, are tried against it, and lose it', async () => {
+  it('get a rule, are checked against it, and lose it', async () => {
     await api('POST', '/projects', { name: 'keyless', initialize_with_readme: true })
     await asRoot(async (page) => {
       await open(page, '/projects/root/keyless/settings')

@@ -20,7 +20,7 @@ let api: Api
 let data: ExampleData
 let newest: string
 let receiver: Server
-/** Bodies of the webhooks that came. */
+/** Bodies of the received webhooks. */
 const received: { object_kind?: string }[] = []
 
 beforeAll(async () => {
@@ -55,11 +55,11 @@ afterAll(async () => {
 
 interface Visitor {
   token?: string
-  /** Errors that belong to what is tested. */
+  /** Errors that the test expects. */
   expects?: RegExp
 }
 
-/** A window of the administrator, or of another user; it must have met no error. */
+/** Opens a window of the administrator, or of another user, which must have no unexpected error. */
 async function as<Result>(use: (page: Page) => Promise<Result>, visitor: Visitor = {}): Promise<Result> {
   if (!browser) throw new Error('There is no browser')
   const { token = tree.rootToken, expects } = visitor
@@ -76,7 +76,7 @@ async function as<Result>(use: (page: Page) => Promise<Result>, visitor: Visitor
 const shop = '/projects/root%2Fshop'
 const shopPage = '/projects/root/shop'
 
-/** Reports sagas that have failed, all for one cause. */
+/** Reports failed sagas with a common cause. */
 const reportFailed = (service: string, count: number) =>
   api('POST', '/saga_events', {
     events: Array.from({ length: count }, (_, number) => {
@@ -97,8 +97,8 @@ const reportFailed = (service: string, count: number) =>
       .map((event, index) => ({ ...event, event_id: `${service}-${index}` })),
   })
 
-describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () => {
-  it('saves a view of the sagas, shows it again by its name, and deletes it', async () => {
+describe.skipIf(!browser)('further work in the console', { timeout: 120_000 }, () => {
+  it('saves a view of the sagas, opens it by its name, and deletes it', async () => {
     await as(async (page) => {
       await open(page, '/sagas?status=Started&sort=stalest')
       await page.getByRole('button', { name: 'Save view…' }).click()
@@ -161,7 +161,7 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
     })
   })
 
-  it('writes a note on many sagas, resolves them by their cause, and takes that back', async () => {
+  it('adds a note to many sagas, resolves them by their cause, and undoes that', async () => {
     await reportFailed('bank', 3)
     const statuses = async () =>
       (await api<{ status: string }[]>('GET', '/sagas?service_name=bank')).map(({ status }) => status)
@@ -229,7 +229,7 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
   })
 
   it.skipIf(isTreeGiven)(
-    'says that it reconnects when the server of a stream is gone, and misses nothing',
+    'shows that it reconnects when the server of a stream is gone, and misses nothing',
     async () => {
       const expects = /ERR_|50[0-9]/
       await as(
@@ -256,7 +256,7 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
     },
   )
 
-  it('shows what a webhook was sent, and sends it again', async () => {
+  it('shows the deliveries of a webhook, and sends one again', async () => {
     const address = `http://${ownAddress}:${(receiver.address() as AddressInfo).port}/hook`
     await as(async (page) => {
       await open(page, `${shopPage}/settings`)
@@ -290,7 +290,7 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
     })
   })
 
-  it('makes a deploy token that clones, and revokes it', async () => {
+  it('creates a deploy token that clones, and revokes it', async () => {
     await as(async (page) => {
       await open(page, `${shopPage}/settings`)
       await page.getByRole('button', { name: 'New deploy token' }).click()
@@ -318,7 +318,7 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
   })
 
   it('reverts a commit after a preview', async () => {
-    // The console of the browser also reports a preview that is refused.
+    // The browser also logs the refused preview.
     const expects = /400 \(Bad Request\).*\/revert\)/
     await as(
       async (page) => {
@@ -326,7 +326,7 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
         await page.getByRole('button', { name: 'Revert…' }).click()
         const dialog = page.getByRole('dialog', { name: 'Revert' })
         await dialog.getByRole('region', { name: 'Preview' }).getByText('src/orders.ts').waitFor()
-        // The lines have changed since.
+        // The lines have changed since then.
         await dialog.getByText('1 file has conflicts').waitFor()
         await dialog.getByRole('button', { name: 'Cancel' }).click()
         await open(page, `${shopPage}/commits/${newest}`)
@@ -343,10 +343,10 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
 })
 
 let looked: Promise<Access> | undefined
-/** What one look at every dialog finds, for the tests of both themes. */
+/** Opens every dialog once, for the tests of both themes. */
 function brokenDialogs(): Promise<Access> {
   looked ??= reportFailed('dialog', 1).then(() =>
-    // The preview of a pick is refused where the branch has the change.
+    // The preview of a cherry-pick is refused when the branch has the change.
     as((page) => lookAtEveryDialog(page, newest, 'dialog-0'), {
       expects: /400 \(Bad Request\).*\/cherry_pick\)/,
     }),
@@ -355,7 +355,7 @@ function brokenDialogs(): Promise<Access> {
 }
 
 describe.skipIf(!browser)('dialogs', { timeout: 600_000 }, () => {
-  it.each(themes)('are within the rules of access for all, in the theme %s', async (theme) => {
+  it.each(themes)('meet the accessibility rules in the theme %s', async (theme) => {
     expect((await brokenDialogs())[theme]).toEqual({})
   })
 })

@@ -30,7 +30,7 @@ async function withVisit(given: Given, use: (visit: Visit) => Promise<unknown>):
   const opened = await visit(browser, { url: tree.url, token: tree.rootToken, ...given })
   try {
     await use(opened)
-    // One of the pages is of a project that does not exist.
+    // One of the pages belongs to a missing project.
     expect(opened.problems.filter((problem) => !/404.*root%2Fnnn/.test(problem))).toEqual([])
   } finally {
     await opened.close()
@@ -43,15 +43,15 @@ const control = /\p{Bidi_Control}|[^\P{Cc}\t\n\r]|[\u200b\ufeff]/u
 
 interface Shown {
   name: string
-  /** Of the document. */
+  /** Width of the document. */
   width: number
-  /** Of its elements and of the attributes that people read, the title first. */
+  /** Texts of its elements and of the attributes that people read, the title first. */
   texts: string[]
 }
 
 const looked = new Map<number, Promise<Shown[]>>()
 
-/** What every page shows in a window of a width, for the tests that ask it. */
+/** Reads all pages in a window of the given width, for several tests. */
 function pagesIn(width: number): Promise<Shown[]> {
   const found = looked.get(width) ?? lookAtPages(width)
   looked.set(width, found)
@@ -69,10 +69,10 @@ async function lookAtPages(width: number): Promise<Shown[]> {
   return pages
 }
 
-/** Runs in the browser. */
+/** Runs in the browser: reads the current page. */
 function readPage(): Omit<Shown, 'name'> {
   const read = ['title', 'aria-label', 'alt', 'placeholder']
-  // A field holds its text for changing.
+  // A field contains its text for editing.
   const elements = [...document.querySelectorAll('body *:not(textarea, script)')]
   const texts = elements.flatMap((element) => [
     ...read.map((attribute) => element.getAttribute(attribute) ?? ''),
@@ -86,16 +86,16 @@ function readPage(): Omit<Shown, 'name'> {
 const focused = (page: Page) =>
   page.evaluate(() => `${document.activeElement?.tagName} ${document.activeElement?.textContent}`)
 
-describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }, () => {
+describe.skipIf(!browser)('pages of the console', { timeout: 600_000 }, () => {
   it.each([1280, 390])(
-    'is never wider than a window of %d, however long a text without a blank is',
+    'are never wider than a window of %d, however long a text without blanks is',
     async (width) => {
       const wide = (await pagesIn(width)).filter((page) => page.width > width)
       expect(wide.map((page) => `${page.name} ${page.width}`)).toEqual([])
     },
   )
 
-  it('has no control and no hidden character, in a text or an attribute of any page', async () => {
+  it('show no control character and no hidden character, in any text or attribute', async () => {
     const pages = await pagesIn(1280)
     const hidden = pages.map(({ name, texts }) => ({
       name,
@@ -108,7 +108,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
     expect(shown.length).toBeGreaterThan(20)
   })
 
-  it('leads to the thing itself, whatever its text shows', async () => {
+  it('link to the right thing, whatever its text looks like', async () => {
     await asRoot(async (page) => {
       await open(page, '/sagas')
       await page.getByRole('link', { name: 'safeU+202Egpj.exe' }).click()
@@ -117,7 +117,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
     })
   })
 
-  it('puts the focus on the heading of each page that is moved to', async () => {
+  it('put the focus on their heading when they are opened', async () => {
     await asRoot(async (page) => {
       const main = page.getByRole('navigation', { name: 'Main' })
       const missed: string[] = []
@@ -156,7 +156,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
     })
   })
 
-  it('leaves the focus where it is while one stays on a page', async () => {
+  it('keep the focus while the reader stays on them', async () => {
     await asRoot(async (page) => {
       await open(page, '/projects')
       const search = page.getByRole('searchbox', { name: 'Search' })
@@ -167,7 +167,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
     })
   })
 
-  it('follows the theme of the system while it is open', async () => {
+  it('follow the theme of the system while they are open', async () => {
     await asRoot(async (page) => {
       const theme = () => page.evaluate(() => document.documentElement.dataset.theme)
       expect(await theme()).toBe('light')
@@ -179,7 +179,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
   })
 
   it.each([1, -1])(
-    'tells the time by the clock of the server when that of the browser is %d hour off',
+    "show times by the clock of the server when the browser's is %d hour off",
     async (hours) => {
       await withVisit({ clockAheadMs: hours * 3_600_000 }, async ({ page }) => {
         const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
@@ -225,7 +225,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
     },
   )
 
-  it('opens a project by Enter in the palette, also before the search has answered', async () => {
+  it('open a project with Enter in the palette, even before the search has answered', async () => {
     await asRoot(async (page) => {
       await page.route('**/api/v4/projects?*', async (route) => {
         const answer = await route.fetch()
@@ -245,12 +245,12 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
       await field.fill('audit')
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
-      // The last search is still under way.
+      // The last search is still running.
       await page.unrouteAll({ behavior: 'ignoreErrors' })
     })
   })
 
-  it('shows no zero for what nobody knows', async () => {
+  it('show no zero for unknown values', async () => {
     if (!browser) return
     const { page, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
     try {
@@ -265,7 +265,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
     }
   })
 
-  it('gives each entry of the audit log once while new ones come', async () => {
+  it('show each entry of the audit log once while new ones arrive', async () => {
     for (let number = 0; number < 60; number += 1) await api('PUT', '/users/1', { name: `Root ${number}` })
     await asRoot(async (page) => {
       await open(page, '/admin/audit?event_name=user_updated')
@@ -289,7 +289,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
     })
   })
 
-  it('copies on a page without TLS', async () => {
+  it('copy texts without TLS', async () => {
     const plain = await launchBrowser(['--host-resolver-rules=MAP console.example 127.0.0.1'])
     if (!plain) return
     try {
@@ -318,7 +318,7 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 600_000 }
     }
   })
 
-  it('offers sagas as CSV with the mark that Excel needs, or without it', async () => {
+  it('offer sagas as CSV with or without the byte order mark that Excel needs', async () => {
     await asRoot(async (page) => {
       await open(page, '/sagas?service=hard')
       const link = page.getByRole('link', { name: 'Export as CSV' })

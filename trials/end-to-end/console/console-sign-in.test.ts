@@ -19,7 +19,7 @@ const browser: Browser | null = isTreeGiven ? null : await launchBrowser()
 
 let provider: IdentityProvider
 let tree: Tree
-/** Of the gateway: the provider has to know it before the tree starts. */
+/** Address of the gateway, which the provider must know before the tree starts. */
 let url: string
 
 beforeAll(async () => {
@@ -56,13 +56,13 @@ afterAll(async () => {
   await provider?.stop()
 })
 
-/** A window in which nobody is signed in. */
+/** Opens a window in which nobody is signed in. */
 async function inWindow(use: (page: Page) => Promise<unknown>): Promise<void> {
   if (!browser) throw new Error('There is no browser')
   const { page, problems, close } = await visit(browser, { url })
   try {
     await use(page)
-    // The pages of the provider are not ours.
+    // Problems on the provider's own pages are ignored.
     expect(problems.filter((problem) => problem.includes('/console'))).toEqual([])
   } finally {
     await close()
@@ -77,7 +77,7 @@ async function logIn(page: Page, login: string): Promise<void> {
 }
 
 describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 }, () => {
-  it('leads to the provider, back to the page that was asked for, and out again', async () => {
+  it('leads to the provider, back to the requested page, and out again', async () => {
     await inWindow(async (page) => {
       await page.goto('/console/projects?q=engine')
       await logIn(page, 'ada')
@@ -105,7 +105,7 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
     await close()
   })
 
-  it('lets users make a token for themselves, and revoke it', async () => {
+  it('lets users create their own token, and revoke it', async () => {
     await inWindow(async (page) => {
       await page.goto('/console/admin/tokens')
       await logIn(page, 'ada')
@@ -129,7 +129,7 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
     })
   })
 
-  it('lets users sign in the command, where they compare its code', async () => {
+  it('lets users sign the command in, where they compare its code', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-command-'))
     const env = { XDG_CONFIG_HOME: folder }
     const command = join(folder, 'package/bin/switchyard.mjs')
@@ -202,7 +202,7 @@ describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 },
     })
   })
 
-  it('says in plain words why nobody was signed in', async () => {
+  it('explains a refused sign-in in plain words', async () => {
     await inWindow(async (page) => {
       await page.goto('/console/sign-in')
       await logIn(page, 'root')

@@ -26,7 +26,7 @@ afterAll(async () => {
   await tree?.stop()
 })
 
-/** A window of the administrator, or of another user; it must have met no error. */
+/** Opens a window of the administrator, or of another user, which must have no error. */
 async function as(use: (page: Page) => Promise<unknown>, token = tree.rootToken): Promise<void> {
   if (!browser) throw new Error('There is no browser')
   const { page, problems, close } = await visit(browser, { url: tree.url, token })
@@ -67,7 +67,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     expect(written).toContainEqual(expect.objectContaining({ note: 'Looks good', path: null }))
   })
 
-  it('edits and deletes a comment of its author', async () => {
+  it('edits and deletes an own comment', async () => {
     const path = `${shop}/repository/commits/${newest}/comments`
     await as(async (page) => {
       await open(page, `/projects/root/shop/commits/${newest}`)
@@ -96,7 +96,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     expect(notes.filter((note) => /First word|Last word/.test(note))).toEqual([])
   })
 
-  it('answers a comment, and leaves the focus beside one that is deleted', async () => {
+  it('answers a comment, and keeps the focus beside a deleted one', async () => {
     await as(async (page) => {
       await open(page, `/projects/root/shop/commits/${newest}`)
       const comments = page.getByRole('region', { name: 'Comments' })
@@ -117,7 +117,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
       }
       await comments.getByRole('button', { name: 'Reply to “A question”' }).click()
       await comments.getByLabel('Your reply').fill('An answer')
-      // The second click meets a disabled button, which leaves the focus on an element around it.
+      // The second click meets a disabled button, which leaves the focus on an ancestor.
       await comments.getByRole('button', { name: 'Add reply' }).dblclick()
       const thread = threadWith('A question')
       await thread
@@ -135,7 +135,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     expect(threads.map(({ notes }) => notes.map(({ body }) => body))).toContainEqual(['An answer'])
   })
 
-  it('picks a commit onto another branch after a preview', async () => {
+  it('cherry-picks a commit to another branch after a preview', async () => {
     const { id } = await api<{ id: string }>('POST', `${shop}/repository/commits`, {
       branch: 'hotfix',
       start_branch: 'main',
@@ -156,7 +156,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     expect(tip?.title).toBe('Mend the total')
   })
 
-  it('writes a commit in the browser after checking its diff, as a developer', async () => {
+  it('commits in the browser after a preview of the diff, as a developer', async () => {
     await as(async (page) => {
       await open(page, '/projects/root/shop/new-commit?ref=main')
       await page.getByLabel('Branch').fill('main')
@@ -192,7 +192,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     })
   })
 
-  /** Asks for the same of several sagas, and takes that back at once. */
+  /** Requests the same for several sagas, and withdraws it at once. */
   async function withdrawBatch(page: Page) {
     const filter = { service_name: 'failing' }
     const asked = { kind: 'cancel', reason: 'Enough', filter, expected_count: 3 }
@@ -206,7 +206,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     expect(await violations(page)).toEqual([])
   }
 
-  it('writes a note on a saga and resolves those that failed', async () => {
+  it('adds a note to a saga and resolves failed ones', async () => {
     await api('POST', '/saga_events', {
       events: Array.from({ length: 3 }, (_, number) => [
         {
@@ -275,7 +275,7 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
   const tabsOf = (page: Page) =>
     page.getByRole('navigation', { name: 'Project' }).getByRole('link').allTextContents()
 
-  it('offer a developer everything but the settings', async () => {
+  it('offer a developer everything except the settings', async () => {
     await as(async (page) => {
       for (const below of ['', '/branches', '/pipelines', '/pipelines/1', '/deployments', '/releases']) {
         await open(page, `${shopPage}${below}`)
@@ -296,7 +296,7 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
     }, data.tokens.developer)
   })
 
-  it('show what a project takes on disk, and let an administrator limit it', async () => {
+  it('show the disk use of a project, and let an administrator limit it', async () => {
     await as(async (page) => {
       await open(page, `${shopPage}/settings`)
       const storage = page.getByRole('region', { name: 'Storage' })
@@ -314,7 +314,7 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
     expect(repository_size_limit).toBe(1_073_741_824)
   })
 
-  it('let a maintainer who may not list users add one by name, and keep the page of a list in the address', async () => {
+  it('let a maintainer without the list of users add one by name, and keep the page of a list in the address', async () => {
     const secrets: string[] = []
     for (const username of ['mia', 'noah']) {
       const profile = { username, name: username, email: `${username}@example.com` }
@@ -338,7 +338,7 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
     }, secrets[0] ?? '')
   })
 
-  it('show a guest of a private project its releases, and ask the API for nothing that it refuses', async () => {
+  it('show a guest of a private project its releases, and send no request that would be refused', async () => {
     const guest = await api<{ id: number }>('POST', '/users', {
       username: 'gus',
       name: 'Gus',

@@ -27,8 +27,8 @@ afterAll(async () => {
 })
 
 /**
- * Opens the console for the holder of a token, and closes it afterwards. The page must have met no error that
- * the test does not expect.
+ * Opens the console for the holder of a token, and closes it afterwards. The page must have no error that the
+ * test does not expect.
  */
 async function withVisit<Result>(
   given: { token?: string; width?: number; expects?: RegExp },
@@ -49,7 +49,7 @@ const asRoot = <Result>(use: (page: Page) => Promise<Result>) =>
   withVisit({ token: tree.rootToken }, ({ page }) => use(page))
 
 let looked: Promise<Wrong> | undefined
-/** What one look at every page finds, for the tests that ask it. */
+/** Opens every page once, for several tests. */
 const wrongPages = () => {
   looked ??= withVisit({ token: tree.rootToken }, ({ page }) => lookAtEveryPage(page, newest))
   return looked
@@ -57,12 +57,12 @@ const wrongPages = () => {
 
 describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
   describe.each(themes)('in the theme %s', (theme) => {
-    it('shows every page without an error, within its rules of access for all, and the same after a reload', async () => {
+    it('shows every page without an error, within the accessibility rules, and unchanged after a reload', async () => {
       expect((await wrongPages()).access[theme]).toEqual({})
     })
   })
 
-  it('is readable on a phone: no page is wider than its screen, and no word of a heading is broken', async () => {
+  it('is readable on a phone: no page is wider than the screen, and no heading breaks within a word', async () => {
     const { wide, brokenWords } = await wrongPages()
     expect(wide).toEqual([])
     expect(brokenWords).toEqual([])
@@ -86,7 +86,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
     })
   })
 
-  it('says of a saga whose id is a word of the API that it has no page', async () => {
+  it('shows that a saga whose id is a word of the API has no page', async () => {
     const event = {
       operation: 'SagaStarted',
       event_id: 'word-1',
@@ -102,8 +102,8 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
     })
   })
 
-  describe('who is not signed in', () => {
-    it('is asked to sign in, and comes back to the page asked for', async () => {
+  describe('an anonymous visitor', () => {
+    it('is asked to sign in, and returns to the requested page', async () => {
       await withVisit({}, async ({ page }) => {
         await page.goto('/console/sagas?status=Started')
         await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
@@ -114,7 +114,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
       })
     })
 
-    it('is not sent to another site by the address of the sign-in page', async () => {
+    it('is not led to another site by the address of the sign-in page', async () => {
       await withVisit({}, async ({ page }) => {
         await page.goto('/console/sign-in?next=https%3A%2F%2Fevil.example%2Fconsole%2F')
         await page.getByLabel('Access token').fill(tree.rootToken)
@@ -124,7 +124,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
       })
     })
 
-    it('sees an error when the token is wrong', async () => {
+    it('sees an error for a wrong token', async () => {
       if (!browser) return
       const { page, close } = await visit(browser, { url: tree.url })
       await page.goto('/console/sign-in')
@@ -134,7 +134,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
       await close()
     })
 
-    it('keeps no token in the browser, and the old cookie is worth nothing after signing out', async () => {
+    it('leaves no token in the browser, and the old cookie is invalid after signing out', async () => {
       // The streams of a session end with it.
       const expects = /\/stream\b.*ERR_INCOMPLETE_CHUNKED|ERR_INCOMPLETE_CHUNKED.*\/stream\b/
       await withVisit({ expects }, async ({ page, context }) => {
@@ -156,8 +156,8 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
     })
   })
 
-  describe('what a session may not use', () => {
-    it('is not offered to an ordinary user, and its pages say so without asking the API', async () => {
+  describe('features without permission', () => {
+    it('are not offered to an ordinary user, and their pages say so without a request', async () => {
       await withVisit({ token: data.tokens.developer }, async ({ page }) => {
         const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents()
         expect(links).toEqual(['Overview', 'Projects', 'Services', 'Tokens', 'Docs'])
@@ -184,7 +184,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
       })
     })
 
-    it('is not offered to a token that only reads sagas', async () => {
+    it('are not offered to a token that only reads sagas', async () => {
       await withVisit({ token: data.tokens.sagaReader }, async ({ page }) => {
         const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents()
         expect(links).toEqual(['Overview', 'Sagas', 'Failures', 'Docs'])
@@ -196,7 +196,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
       })
     })
 
-    it('hides a private project from users who are no members', async () => {
+    it('hide a private project from users who are not members', async () => {
       if (!browser) return
       const { page, close } = await visit(browser, { url: tree.url, token: data.tokens.outsider })
       await page.goto('/console/projects/root/shop')
@@ -205,7 +205,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
     })
   })
 
-  it('refuses changes by the cookie that come from another origin', async () => {
+  it('include changes with the cookie from another origin, which are refused', async () => {
     await withVisit({ token: tree.rootToken }, async ({ context }) => {
       const [cookie] = await context.cookies()
       const call = (headers: Record<string, string>) =>
@@ -226,7 +226,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
     })
   })
 
-  it('is used by keys: the palette, the search, the list, the help', async () => {
+  it('the keyboard controls the palette, the search, the list, and the help', async () => {
     await asRoot(async (page) => {
       await page.reload()
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
@@ -260,7 +260,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
     })
   })
 
-  it('remembers the theme that was chosen', async () => {
+  it('the chosen theme is remembered', async () => {
     await asRoot(async (page) => {
       await page.getByRole('button', { name: 'Theme' }).click()
       await page.getByRole('menuitemradio', { name: 'Dark' }).click()
@@ -270,7 +270,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
     })
   })
 
-  it('shows a broadcast on every page from the moment that it is saved', async () => {
+  it('a saved broadcast appears on every page at once', async () => {
     const tea = `Tea ${Date.now()}`
     await asRoot(async (page) => {
       await open(page, '/broadcasts')
@@ -288,7 +288,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
     })
   })
 
-  it('makes a user and a token, shows the secret once, and revokes it', async () => {
+  it('a user and a token are created, the secret is shown once, and the token is revoked', async () => {
     await asRoot(async (page) => {
       await open(page, '/admin/users')
       await page.getByRole('button', { name: 'New user' }).click()
@@ -321,7 +321,7 @@ describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
     })
   })
 
-  it('signs a session out everywhere when its token is revoked', async () => {
+  it('revoking a token signs its sessions out everywhere', async () => {
     const { id, token } = await api<{ id: number; token: string }>(
       'POST',
       '/users/1/personal_access_tokens',

@@ -20,7 +20,7 @@ let tree: Tree
 beforeAll(async () => {
   if (!browser) return
   dataDir = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
-  // What happened an hour ago is written into it.
+  // Events of an hour ago are written directly into this database.
   postgres = await startPostgres({ dataDir: join(dataDir, 'postgres'), log: () => {}, durable: false })
   tree = await startTree({ env: { DATABASE_URL: postgres.url } })
   await plantFailure()
@@ -32,10 +32,7 @@ afterAll(async () => {
   if (dataDir) rmSync(dataDir, { recursive: true, force: true })
 })
 
-/**
- * Two sagas a minute for two hours, of which every third fails since a minute after the end of the
- * deployment.
- */
+/** Two sagas a minute for two hours, a third of which fail from a minute after the end of the deployment. */
 const sagas = `WITH run AS (
     SELECT 'billing-' || n AS id, now() - n * interval '30 seconds' AS began, n % 3 = 0 AND n < 58 AS failed
     FROM generate_series(1, 240) AS n),
@@ -47,13 +44,13 @@ const sagas = `WITH run AS (
   SELECT 'default', id || '-a', id, began, began + interval '1 second', 'fa11', 'the bank is closed', 'the bank is closed'
   FROM run WHERE failed`
 
-/** Hours from now as the fields of a cron expression in UTC that comes once a year. */
+/** Returns the time in that many hours as fields of a UTC cron expression that matches once a year. */
 function cronIn(hours: number): string {
   const at = new Date(Date.now() + hours * 3_600_000)
   return `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`
 }
 
-/** A deployment that ended half an hour ago, what followed, and what was done about it. */
+/** Stores a deployment that ended half an hour ago, its findings, and the reactions to them. */
 async function plantFailure(): Promise<void> {
   const api = apiOf(tree.url, tree.rootToken)
   await api('POST', '/projects', { name: 'shop' })
@@ -86,7 +83,7 @@ async function plantFailure(): Promise<void> {
 }
 
 describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000 }, () => {
-  it('is one picture on the overview, by mouse, by keys and as tables, from which the deployment is one or two clicks away', async () => {
+  it('is one picture on the overview, by mouse, by keyboard and as tables, one or two clicks away from the deployment', async () => {
     if (!browser) throw new Error('There is no browser')
     const { page, problems, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
     const picture = page.getByRole('figure', { name: 'Time line, 24 hours' })
@@ -142,7 +139,7 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await close()
   })
 
-  it('shows on a phone all of a rule, that what it did is in force, and why a change of it is refused', async () => {
+  it('shows a whole rule on a phone, that its effects are in force, and why its change is refused', async () => {
     if (!browser) throw new Error('There is no browser')
     const phone = { width: 390, height: 700 }
     const { page, close } = await visit(browser, { url: tree.url, token: tree.rootToken, ...phone })
@@ -170,7 +167,7 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await close()
   })
 
-  it('says on the pages of deployments what is frozen, by a rule or a period, and which deployment became worse', async () => {
+  it('shows on the pages of deployments the freezes by a rule or a period, and the deployments with findings', async () => {
     if (!browser) throw new Error('There is no browser')
     const { page, problems, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
     const row = { name: /#1.*success.*became worse.*production/ }
@@ -197,7 +194,7 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await close()
   })
 
-  it('leads from the overview to the deployment behind a failure, which a person may not blame', async () => {
+  it('leads from the overview to the deployment behind a failure, which a person can dismiss', async () => {
     if (!browser) throw new Error('There is no browser')
     const { page, problems, close } = await visit(browser, { url: tree.url, token: tree.rootToken })
     await page.getByRole('link', { name: 'all', exact: true }).click()
@@ -245,7 +242,7 @@ describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await impact.getByText('The bank was closed').waitFor()
     const change = page.getByRole('region', { name: 'Failed change' })
-    // Sooner than the page reads it again by itself.
+    // This is sooner than the page's own next read.
     await change.getByText('nobody calls it a failure').waitFor({ timeout: 5000 })
     await change.getByRole('button', { name: 'It failed…' }).click()
     await page.getByRole('textbox', { name: 'What failed' }).fill('Invoices were empty')

@@ -24,10 +24,10 @@ const dialogs = (sha: string, failedSaga: string): [address: string, opener: str
 ]
 
 /**
- * Opens every dialog, and looks at it in both themes.
+ * Opens every dialog in both themes.
  *
  * @param sha the newest commit of root/shop
- * @returns the rules of access for all that dialogs break, by what opens them
+ * @returns the accessibility rules that dialogs violate, by their opener
  */
 export async function lookAtEveryDialog(page: Page, sha: string, failedSaga: string): Promise<Access> {
   const broken: Access = { light: {}, dark: {} }
@@ -46,7 +46,7 @@ export async function lookAtEveryDialog(page: Page, sha: string, failedSaga: str
   return broken
 }
 
-/** Looks at the dialog that is open, and closes it. */
+/** Checks the open dialog, and closes it. */
 async function judge(page: Page, name: string, broken: Access): Promise<void> {
   await settled(page)
   for (const theme of themes) {

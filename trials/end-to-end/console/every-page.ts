@@ -7,23 +7,23 @@ import { open, settled } from './console-browser.js'
 export const themes = ['light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
-/** The rules of access for all that something on a page breaks, by the name of it. */
+/** The violated accessibility rules by the name of the page or dialog. */
 export type Access = Record<Theme, Record<string, string[]>>
 
 const desktop = { width: 1280, height: 900 }
 const phone = { width: 390, height: 844 }
 
-/** What is wrong with pages, by their names. */
+/** Problems of pages, by their names. */
 export interface Wrong {
   access: Access
-  /** Pages, and tables of pages, that are wider than the screen of a phone. */
+  /** Pages, and tables of pages, that are wider than a phone screen. */
   wide: string[]
-  /** Words of headings that stand in several lines on a phone. */
+  /** Words of headings that are broken across lines on a phone. */
   brokenWords: string[]
 }
 
 /**
- * Looks at every page of the example data: light on a desktop, loaded again on a phone in the dark, and dark
+ * Opens every page of the example data: light on a desktop, reloaded on a phone in the dark theme, and dark
  * on a desktop.
  *
  * @param sha the newest commit of root/shop
@@ -62,7 +62,7 @@ async function judge(page: Page, name: string, theme: Theme, { access }: Wrong):
   return heading ?? ''
 }
 
-/** Pages whose tables need no scrolling sideways on a phone. */
+/** Pages whose tables need no horizontal scrolling on a phone. */
 const sidewaysNever = ['commands', 'services', 'service']
 
 async function measure(page: Page, name: string, { wide, brokenWords }: Wrong): Promise<void> {
@@ -72,13 +72,13 @@ async function measure(page: Page, name: string, { wide, brokenWords }: Wrong): 
   for (const word of await page.evaluate(wordsInSeveralLines)) brokenWords.push(`${name} ${word}`)
 }
 
-/** Runs in the browser: names of tables that are wider than what is shown of them. */
+/** Runs in the browser: names of tables that are wider than their visible part. */
 const tablesWiderThanShown = (): string[] =>
   [...document.querySelectorAll('main table')]
     .filter((table) => table.scrollWidth > (table.parentElement?.clientWidth ?? 0))
     .map((table) => table.getAttribute('aria-label') ?? '')
 
-/** Runs in the browser: headings of a single word that stands in several lines. */
+/** Runs in the browser: single-word headings that are broken across lines. */
 function wordsInSeveralLines(): string[] {
   const headings = [...document.querySelectorAll('main h2, main th')]
   return headings.flatMap((heading) => {

@@ -5,9 +5,9 @@ interface Commit {
 }
 
 export interface ExampleData {
-  /** Of the project root/shop, oldest first. */
+  /** Commits of the project root/shop, oldest first. */
   commits: string[]
-  /** Tokens of users that are not administrators. */
+  /** Tokens of users who are not administrators. */
   tokens: { developer: string; outsider: string; sagaReader: string }
   developerId: number
 }
@@ -15,7 +15,7 @@ export interface ExampleData {
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 
 /**
- * Fills an empty installation with what a team would have: a project with history, sagas in every state,
+ * Fills an empty installation with the data of a team: a project with history, sagas in every state,
  * messages, users.
  */
 export async function writeExampleData(api: Api): Promise<ExampleData> {
@@ -76,7 +76,7 @@ const total = items.reduce((sum, { price }) => sum + price, 0)
 
 const orders = (rate: string, lines: number) => `import { book } from './booking.js'
 
-/** Prices are in cents. */
+/** In cents. */
 export interface Item {
   name: string
   price: number
@@ -138,7 +138,7 @@ async function writeProject(api: Api, developerId: number): Promise<string[]> {
   return commits
 }
 
-/** A release with its tag. */
+/** Creates a release with its tag. */
 async function writeTags(api: Api, project: string, second: string): Promise<void> {
   await api('POST', `${project}/repository/tags`, {
     tag_name: 'v1.0.0',
@@ -154,7 +154,7 @@ async function writeTags(api: Api, project: string, second: string): Promise<voi
   await api('POST', `${project}/protected_tags`, { name: 'v*' })
 }
 
-/** Statuses of commits, and comments on them. */
+/** Creates statuses of commits, and comments on them. */
 async function writeOpinions(api: Api, project: string, second: string, third: string): Promise<void> {
   const status = (sha: string, state: string, name: string, description: string) =>
     api('POST', `${project}/statuses/${sha}`, { state, name, description, ref: 'main', coverage: 87.5 })
@@ -203,8 +203,8 @@ interface Event {
 }
 
 /**
- * Sagas that succeeded, run, failed and were compensated, with payloads and errors. Each request has the next
- * event of every saga, so that sagas take time.
+ * Reports sagas that succeeded, run, failed and were compensated, with payloads and errors. Each request has
+ * the next event of every saga, so that sagas take some time.
  */
 async function writeSagas(api: Api): Promise<void> {
   const sagas = Array.from({ length: 24 }, (_, number) => sagaOf(1000 + number))
@@ -214,7 +214,7 @@ async function writeSagas(api: Api): Promise<void> {
   await api('POST', '/sagas/order-1007/commands', { kind: 'cancel', reason: 'The customer has called' })
 }
 
-/** The events of one order, whose number decides how it ends. */
+/** Returns the events of one order, whose number determines its outcome. */
 function sagaOf(number: number): Event[] {
   const saga_id = `order-${number}`
   const service_name = number % 3 === 0 ? 'payments' : 'booking'

@@ -1,6 +1,9 @@
 import type { Api } from '../../support/api.js'
 
-/** No blank in 1,500 characters, and controls: one reads `gpj.exe` as `exe.jpg`, others are not seen. */
+/**
+ * Returns 1,500 characters without blanks, with controls: one makes `gpj.exe` look like `exe.jpg`, others are
+ * invisible.
+ */
 const long = (name: string) => `${name}-\u202e\u200b\u001b${'x'.repeat(1500)}`
 const shorter = (name: string, length: number) => `${name}-\u202e${'x'.repeat(length)}`
 const service = shorter('service', 100)
@@ -12,7 +15,7 @@ export interface HardData {
 }
 
 /**
- * Texts of users in every place, as long as they may be there, without blanks and with controls that reorder
+ * Stores user texts in every place with the greatest length, without blanks and with controls that reorder
  * text.
  */
 export async function writeHardData(api: Api): Promise<HardData> {
@@ -103,7 +106,7 @@ async function writeProject(api: Api, userId: number) {
   return { sha, hookId }
 }
 
-/** Every page that shows texts of the data, by a name. */
+/** Returns every page that shows these texts, by a name. */
 export function hardAddresses({ sha, sagaId, hookId }: HardData): Record<string, string> {
   const project = '/projects/root/hard'
   const file = `src/${'f'.repeat(200)}.ts`

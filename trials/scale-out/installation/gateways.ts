@@ -6,8 +6,8 @@ import type { Machine } from './machines.js'
 import { type Servers, shipped } from './servers.js'
 
 /**
- * HAProxy on every machine; on the first two the gateway, and keepalived, which gives the first one the
- * virtual address.
+ * Starts HAProxy on every machine; on the first two also the gateway, and keepalived, which gives the first
+ * one the virtual address.
  *
  * @param nginx the program
  */
@@ -24,10 +24,10 @@ export async function startGateways(servers: Servers, nginx: string): Promise<vo
   startKeepalived(servers, second)
 }
 
-/** nginx with the shipped files, which are in a folder that this machine has for it. */
+/** Starts nginx with the shipped files, in its folder on this machine. */
 function startGateway(servers: Servers, machine: Machine, nginx: string): void {
   const folder = servers.makeFolder(`${machine.name}/gateway`)
-  // Workers run as another user.
+  // The workers run as another user.
   chmodSync(folder, 0o755)
   const files = ['nginx.conf', 'listen-http.conf', 'listen-grpc.conf'].map((name) =>
     join(gatewayFolder, name),

@@ -22,9 +22,9 @@ interface InstallationOptions {
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
 
 /**
- * Three machines with the files of ops/deploy/highly-available: PostgreSQL, etcd, Redis, Sentinel and HAProxy
- * on each, gateway and services on two, a worker on the third. The repositories are in one folder, which
- * stands for a shared file system.
+ * Starts three machines with the files of ops/deploy/highly-available: PostgreSQL, etcd, Redis, Sentinel and
+ * HAProxy on each, gateway and services on two, a worker on the third. The repositories are in one folder,
+ * which represents a shared file system.
  *
  * @param options `single`: one of each service; `env`: for all services
  */
@@ -57,14 +57,14 @@ export async function startInstallation(options: InstallationOptions = {}) {
     const dataDir = servers.makeFolder('data')
     const rootToken = `swy-${randomBytes(24).toString('hex')}`
     const replicas = await startServices(servers, { ...options, dataDir, rootToken, backingUrls })
-    // HAProxy sends nothing to a replica until it has answered its checks.
+    // HAProxy sends nothing to a replica before it has passed its checks.
     const readiness = `http://${network.virtual}:${gatewayPorts.http}/-/git-api/readiness`
     const isReached = async () => (await fetch(readiness).catch(() => null))?.ok === true
     await waitFor(isReached, { what: 'git-api behind the gateway', intervalMs: 100 })
     return {
       url: `http://127.0.0.1:${gatewayPorts.http}`,
       grpcAddress: `127.0.0.1:${gatewayPorts.grpc}`,
-      /** The same at the virtual address, as clients on other machines reach it. */
+      /** The same services at the virtual address, as clients on other machines reach them. */
       remote: {
         url: `http://${network.virtual}:${gatewayPorts.http}`,
         grpcAddress: `${network.virtual}:${gatewayPorts.grpc}`,

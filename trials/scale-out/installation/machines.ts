@@ -4,30 +4,27 @@ import type { Command } from '../../../packages/local-servers/src/process/death-
 export const machineNames = ['one', 'two', 'three'] as const
 export type MachineName = (typeof machineNames)[number]
 
-/**
- * A network namespace that stands for a machine: its cable is a pair of virtual interfaces, and leads to a
- * bridge.
- */
+/** A network namespace that represents a machine: its cable is a pair of virtual interfaces to a bridge. */
 export interface Machine {
   name: MachineName
   address: string
-  /** A command as it runs on the machine. */
+  /** Returns a command that runs on the machine. */
   onMachine(command: Command): Command
-  /** Packets are lost in both directions without an error. */
+  /** Makes packets disappear in both directions without an error. */
   pullCable(): void
   plugCable(): void
-  /** Ids of all processes of the machine. */
+  /** Returns the ids of all processes of the machine. */
   processes(): number[]
   hasVirtualAddress(): boolean
 }
 
-/** The tests are a machine of this network, too. */
+/** The network, in which the tests are a machine, too. */
 export const network = { own: '10.77.0.1', virtual: '10.77.0.10', prefix: '24', all: '10.77.0.0/24' }
 
 const bridge = 'machines'
 const ip = (...args: string[]) => execFileSync('ip', args, { encoding: 'utf8', stdio: 'pipe' })
 
-/** Machines in the network of this process, which has to be a namespace of its own. */
+/** Creates machines in the network of this process, which must be a namespace of its own. */
 export function layNetwork() {
   ip('link', 'add', bridge, 'type', 'bridge')
   ip('address', 'add', `${network.own}/${network.prefix}`, 'dev', bridge)
@@ -37,7 +34,7 @@ export function layNetwork() {
     machines,
     remove() {
       for (const { name } of machines) {
-        // The kernel removes a namespace, and the cable with it, some time later.
+        // The kernel removes a namespace, with its cable, some time later.
         ip('link', 'delete', name)
         ip('netns', 'delete', name)
       }

@@ -3,7 +3,7 @@ import type { AcknowledgedWrites } from '../../support/acknowledged-writes.js'
 const rows: { [column: string]: string | number }[] = []
 
 /**
- * Notes the longest time without an acknowledgement of each kind since `begin`, and the errors that clients
+ * Records the longest time without an acknowledgement of each kind since `begin`, and the errors that clients
  * saw.
  */
 export function pauseAround(

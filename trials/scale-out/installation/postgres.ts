@@ -15,7 +15,7 @@ interface Member {
 
 const patroniPort = 8008
 
-/** A primary on the first machine, and a synchronous and a further standby, under Patroni and three etcd. */
+/** Starts a primary on the first machine, a synchronous and another standby, with Patroni and three etcd. */
 export async function startPostgres(servers: Servers) {
   const { machines } = servers
   const passwords = { SUPERUSER_PASSWORD: password(), REPLICATOR_PASSWORD: password() }
@@ -29,7 +29,7 @@ export async function startPostgres(servers: Servers) {
         })
         return ((await response.json()) as { members: Member[] }).members
       } catch {
-        // Another machine answers for all.
+        // Another machine answers for the cluster.
       }
     }
     return []
@@ -38,7 +38,7 @@ export async function startPostgres(servers: Servers) {
     const leader = (await members()).find(({ role, state }) => role === 'leader' && state === 'running')
     return machines.find(({ name }) => name === leader?.name)
   }
-  /** A primary whose writes a standby confirms, and a further standby. */
+  /** Returns whether there are a primary, a standby that confirms its writes, and another standby. */
   const isWhole = async () => {
     const found = (await members()).filter(({ state }) => ['running', 'streaming'].includes(state))
     return ['leader', 'sync_standby', 'replica'].every((role) => found.some((each) => each.role === role))
@@ -50,11 +50,11 @@ export async function startPostgres(servers: Servers) {
   await waitFor(isWhole, { what: 'three PostgreSQL', timeoutMs: 120_000, intervalMs: 100 })
 
   return {
-    /** Of the superuser, through the HAProxy of the virtual address. */
+    /** Address for the superuser, through HAProxy at the virtual address. */
     url: `postgresql://postgres:${passwords.SUPERUSER_PASSWORD}@${network.virtual}:5432/postgres?sslmode=verify-full&sslrootcert=${join(servers.tlsOf('tests'), 'ca.pem')}`,
     isWhole,
     primary,
-    /** Kills the primary server; its Patroni lives. */
+    /** Kills the primary server, but not its Patroni. */
     async killPrimary(): Promise<void> {
       const machine = await primary()
       if (!machine) throw new Error('there is no primary')
@@ -77,6 +77,6 @@ function startPatroni(servers: Servers, machine: Machine, passwords: Record<stri
   const folder = servers.makeFolder(`${machine.name}/postgresql`, owner)
   const file = servers.configure('patroni.yml', machine, passwords, owner)
   const command = { command: '/usr/bin/patroni', args: [file] }
-  // The home of the user may be out of its reach, and holds nothing that is needed.
+  // The user may have no access to its home folder, which is not needed.
   servers.start('postgres', { ...(owner?.asUser(command) ?? command), env: { HOME: folder } }, machine)
 }

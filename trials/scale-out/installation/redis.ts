@@ -6,7 +6,7 @@ import { createRedis } from '../../../packages/service-kit/src/redis.js'
 import type { Machine } from './machines.js'
 import type { Servers } from './servers.js'
 
-/** A primary on the first machine, two replicas, and three Sentinels that replace the primary. */
+/** Starts a primary on the first machine, two replicas, and three Sentinels that replace a lost primary. */
 export async function startRedis(servers: Servers) {
   const { machines } = servers
   const secrets = { REDIS_PASSWORD: password(), SENTINEL_PASSWORD: password() }
@@ -26,13 +26,13 @@ export async function startRedis(servers: Servers) {
       commandTimeout: 1000,
     }),
   )
-  /** The answers of the Sentinels that answer. */
+  /** Returns the answers of the reachable Sentinels. */
   const ask = async (question: string): Promise<string[][]> => {
     const asked = sentinels.map((each) => each.call('SENTINEL', question, 'switchyard') as Promise<string[]>)
     const answers = await Promise.allSettled(asked)
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
-  /** The machine that most Sentinels name. */
+  /** Returns the machine that most Sentinels name. */
   const primary = async (): Promise<Machine | undefined> => {
     const addresses = (await ask('GET-MASTER-ADDR-BY-NAME')).map(([address]) => address)
     return machines.find(({ address }) => addresses.filter((each) => each === address).length >= 2)

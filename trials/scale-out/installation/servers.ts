@@ -19,7 +19,7 @@ interface Running {
   process: SupervisedProcess
 }
 
-/** What runs on machines, each with data in a folder below one; each process starts again when it ends. */
+/** Processes on machines, each with data in a folder; each process is restarted when it ends. */
 export class Servers {
   readonly #running: Running[] = []
   /** The user of PostgreSQL. */
@@ -36,7 +36,7 @@ export class Servers {
     for (const machine of machines) mkdirSync(this.runOf(machine), { recursive: true, mode: 0o755 })
   }
 
-  /** @param machine unset: the one of the tests */
+  /** @param machine unset: the machine of the tests */
   start(
     kind: string,
     spec: Pick<ProcessSpec, 'command' | 'args' | 'cwd' | 'env'>,
@@ -63,7 +63,7 @@ export class Servers {
     return found.process
   }
 
-  /** Takes a machine away at once: nothing leaves it any more, and no process of it gets to say anything. */
+  /** Cuts a machine off at once: it sends nothing more, and its processes cannot finish anything. */
   async lose(machine: Machine): Promise<void> {
     machine.pullCable()
     for (const each of this.#running) if (each.machine === machine) each.process.kill()
@@ -77,7 +77,7 @@ export class Servers {
     for (const each of this.#running) if (each.machine === machine) await each.process.restart()
   }
 
-  /** What started last is stopped first, and what does the same on several machines at once. */
+  /** Stops processes in reverse order of their start, and the same kind on several machines in parallel. */
   async stop(): Promise<void> {
     for (const kind of new Set(this.#running.map((each) => each.kind).reverse())) {
       const same = this.#running.filter((each) => each.kind === kind)
@@ -87,9 +87,9 @@ export class Servers {
   }
 
   /**
-   * A file of ops/deploy/highly-available with its variables put in.
+   * Writes a file of ops/deploy/highly-available with its variables replaced.
    *
-   * @param owner who reads it
+   * @param owner the user who reads it
    */
   configure(
     name: string,
@@ -116,7 +116,7 @@ export class Servers {
     return file
   }
 
-  /** A folder of a server, which only its user can enter. */
+  /** Makes a server's folder, which only its user can enter. */
   makeFolder(path: string, owner?: ServerUser): string {
     const made = join(this.folder, path)
     mkdirSync(made, { recursive: true, mode: 0o700 })
@@ -124,12 +124,12 @@ export class Servers {
     return made
   }
 
-  /** The folder of the certificate of a machine, or of the tests. */
+  /** Returns the folder with the certificate of a machine, or of the tests. */
   tlsOf(name: string): string {
     return join(this.folder, 'tls', name)
   }
 
-  /** What a machine forgets when it is off. */
+  /** Returns the folder of volatile data, which a machine loses when it is off. */
   runOf({ name }: Machine): string {
     return join(this.folder, name, 'run')
   }
@@ -164,7 +164,9 @@ export class Servers {
   }
 }
 
-/** Kills what servers have started outside of their process groups, as Patroni starts PostgreSQL. */
+/**
+ * Kills processes that servers have started outside of their process groups, as Patroni starts PostgreSQL.
+ */
 async function killRest(machine: Machine): Promise<void> {
   await waitFor(
     () => {
@@ -180,6 +182,6 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

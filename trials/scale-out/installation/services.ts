@@ -14,7 +14,7 @@ import { gatewayPorts, tunnelPort } from './tunnels.js'
 export interface Replica {
   name: ServiceName
   machine: Machine
-  /** Of loopback. */
+  /** Port on loopback. */
   port: number
   process: SupervisedProcess
 }
@@ -38,7 +38,7 @@ interface ServicesOptions {
   backingUrls: BackingUrls
 }
 
-/** Each service on the first two machines, and a worker on the third; with `single`, one of each. */
+/** Starts each service on the first two machines, and a worker on the third; with `single`, one of each. */
 export async function startServices(
   servers: Servers,
   { single, env, dataDir, rootToken, backingUrls }: ServicesOptions,
@@ -52,7 +52,7 @@ export async function startServices(
     SWITCHYARD_DATA: dataDir,
     SWITCHYARD_ROOT_TOKEN: rootToken,
     NODE_EXTRA_CA_CERTS: `${servers.tlsOf('tests')}/ca.pem`,
-    // The receivers of the tests are on a machine of the same network.
+    // The webhook receivers of the tests are on a machine of the same network.
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
     SWITCHYARD_TRACE_URL: 'https://tempo.example.com/trace/{trace_id}',
     ...env,

@@ -2,18 +2,18 @@ import { join } from 'node:path'
 import { type Machine, machineNames, network } from './machines.js'
 import type { Servers } from './servers.js'
 
-/** Ports of a machine that speak TLS. */
+/** Ports of a machine that use TLS. */
 const tlsPorts = [8008, 8081, 8082, 8083, 8084, 8085, 8086, 8087]
-/** Ports of the virtual address: those of the gateway. */
+/** Ports of the gateway at the virtual address. */
 export const gatewayPorts = { http: 8080, grpc: 50_051 }
 
-/** The port of loopback that leads to a port of a machine. */
+/** Returns the loopback port that leads to a port of a machine. */
 export const tunnelPort = ({ name }: Machine, port: number): number =>
   port + 1000 * (machineNames.indexOf(name) + 1)
 
 /**
- * Tests speak neither TLS nor from another address than loopback, where browsers allow more: HAProxy takes
- * them to each machine, with a certificate as machines have, and to the gateway.
+ * Starts an HAProxy for the tests, which use neither TLS nor other addresses than loopback, where browsers
+ * allow more. It forwards to each machine, with a certificate like those of machines, and to the gateway.
  */
 export function startTunnels(servers: Servers): void {
   const folder = servers.tlsOf('tests')

@@ -30,8 +30,8 @@ interface ChangeNoticesOptions {
 export interface ChangeNotices {
   /**
    * Announces a written message, or a deletion (without a message). Resolves when this replica shows the
-   * change. The other replicas are notified, and jobs for the message's boundaries are planned. It never
-   * fails: each replica also reads the table regularly, and the worker plans jobs regularly.
+   * change. It notifies the other replicas and plans jobs for the message's boundaries. It never fails: each
+   * replica also reads the table regularly, and the worker plans jobs regularly.
    */
   announce(message?: BroadcastMessage): Promise<void>
   close(): Promise<void>
@@ -74,7 +74,7 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
   }
 }
 
-/** Passes notices on to the board, and tells the board whether it receives notices. */
+/** Passes notices on to the board, and informs it whether notices are received. */
 function listen(redisUrl: string, board: MessageBoard, logger: Logger): () => void {
   const refresh = () => board.refresh().catch(() => board.setSubscribed(false))
   return listenForNotices({

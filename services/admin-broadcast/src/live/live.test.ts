@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** What a client is sent, in order. */
+/** Records the data that a client receives, in order. */
 function recorded() {
   const sent: string[] = []
   const connection = new Duplex({
@@ -28,7 +28,7 @@ function recorded() {
   return { sent, response }
 }
 
-it('sends no heartbeat before the headers of a stream, however long the messages take to be read', async () => {
+it('a stream sends no heartbeat before its headers, however long the messages take to be read', async () => {
   let answer: (messages: []) => void = () => {}
   const board = new MessageBoard({
     load: () =>
@@ -53,7 +53,7 @@ it('sends no heartbeat before the headers of a stream, however long the messages
   board.close()
 })
 
-it('a stream that begins while the process stops is a whole answer, because a browser connects again only after one', async () => {
+it('a stream that begins during shutdown is a complete answer, because a browser reconnects only after one', async () => {
   const board = new MessageBoard({
     load: async () => [],
     clock: () => new Date(),

@@ -33,13 +33,13 @@ interface MessageStreamsOptions {
   metrics: Metrics
 }
 
-/** A client that is disconnected gets the whole state when it connects again. */
+/** Limits of a client. A disconnected client receives the whole state when it connects again. */
 const limits = { unreadBytesMax: 64 * 1024, stallMs: 30_000 }
 const retryMs = { least: 1000, most: 5000 }
 
 /**
- * Server-sent events of the messages that are on: first all of them (`snapshot`), then `start`, `change` and
- * `end` when they happen. A client that lost its connection only has to connect again.
+ * Server-sent events of the active messages: first all of them (`snapshot`), then `start`, `change` and `end`
+ * when they happen. A client that lost its connection only has to connect again.
  */
 export class MessageStreams {
   readonly #board: MessageBoard
@@ -61,8 +61,7 @@ export class MessageStreams {
   /**
    * Serves a client until it disconnects or this process stops.
    *
-   * @param path path of the page that the client shows; it gets the messages for this page only. Undefined:
-   *   all
+   * @param path path of the client's page, for which it receives messages. Undefined: all messages
    */
   async open(response: ServerResponse, path: string | undefined): Promise<void> {
     const isVisible = isVisibleOn(path)
@@ -82,15 +81,15 @@ export class MessageStreams {
     else response.once('close', unwatch)
   }
 
-  /** Ends every stream properly, so that each client knows to come back elsewhere. */
+  /** Ends every stream cleanly, so that each client connects to another process. */
   close(): void {
     this.#streams.close()
   }
 }
 
 /**
- * The event of a change for one client. A message that moves to its page starts for it, one that moves away
- * ends.
+ * Returns the event of a change for one client. A message that moves to the client's page starts, one that
+ * moves away ends.
  */
 function textOf(
   { before, after }: BroadcastChange<BroadcastMessage>,

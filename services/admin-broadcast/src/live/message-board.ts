@@ -17,23 +17,23 @@ interface MessageBoardOptions {
 
 /** An observer of the board. Neither function may throw. */
 interface Watcher {
-  /** Called once, first, with the active messages. */
+  /** Called first, once, with the active messages. */
   state(messages: BroadcastMessage[]): void
   /** Called whenever the active messages change. */
   changes(changes: BroadcastChange<BroadcastMessage>[]): void
 }
 
-/** The board answers from memory for this time while it is notified of changes. */
+/** Time for which the board answers from memory while it receives notices of changes. */
 const rememberedMs = 1000
-/** Intervals of reading the table while there are watchers, with and without notifications. */
+/** Intervals of reading the table while there are watchers, with and without notices. */
 const lookMs = { subscribed: 5000, polling: 1000 }
-/** The board applies a boundary by its own clock this long after its instant, when no notice has come. */
+/** Delay after which the board applies a boundary by its own clock, when no notice has come. */
 const patienceMs = 80
-/** The clock of another machine counts as at most this far ahead. */
+/** Largest lead of another machine's clock that is taken into account. */
 const clockSkewMsMax = 5000
 
 /**
- * The active messages, for every reader of this process. While it is notified of each change and each
+ * The active messages, for every reader of this process. While it receives notices of each change and each
  * boundary (an instant at which a message appears or disappears), it reads the table at most about once a
  * second; otherwise it reads the table for each question. Watchers receive the changes.
  */
@@ -43,12 +43,12 @@ export class MessageBoard {
   #messages: BroadcastMessage[] = []
   #shown: BroadcastMessage[] = []
   #loadedAtMs = Number.NEGATIVE_INFINITY
-  /** Time of the last query of the table, also of a failed one. */
+  /** Time of the last query of the table, including failed ones. */
   #askedAtMs = Number.NEGATIVE_INFINITY
   #subscribed = false
   /**
-   * The latest time seen. Time never goes back, so that a message that disappeared does not reappear for a
-   * moment.
+   * The latest time seen. Time never goes back, so that a message that has disappeared does not reappear for
+   * a moment.
    */
   #floorMs = 0
   #loading: Promise<void> | null = null
@@ -61,8 +61,8 @@ export class MessageBoard {
   }
 
   /**
-   * @param subscribed whether every change is reported by `refresh` and every boundary by `reachBoundary`
-   *   from now on
+   * @param subscribed whether, from now on, every change is reported by `refresh` and every boundary by
+   *   `reachBoundary`
    */
   setSubscribed(subscribed: boolean): void {
     if (subscribed === this.#subscribed) return
@@ -71,7 +71,7 @@ export class MessageBoard {
     this.#arm()
   }
 
-  /** The active messages, newest first, and the next known boundary. */
+  /** Returns the active messages, newest first, and the next known boundary. */
   async active(): Promise<{ messages: BroadcastMessage[]; nextBoundary: Date | undefined }> {
     if (!this.#isFresh()) await (this.#loading ?? this.refresh())
     const now = this.#now()
@@ -103,7 +103,7 @@ export class MessageBoard {
     return this.#queued
   }
 
-  /** Reports that an instant has come, by a clock that may be slightly ahead of the own one. */
+  /** Reports that an instant has come, by a clock that may be slightly ahead of this process's clock. */
   reachBoundary(at: Date): void {
     const believedMs = Math.min(at.getTime(), this.#options.clock().getTime() + clockSkewMsMax)
     this.#floorMs = Math.max(this.#floorMs, believedMs)
@@ -163,7 +163,9 @@ export class MessageBoard {
     this.#timer.unref()
   }
 
-  /** Counts from the last query, so that setting the timer again does not delay the next query. */
+  /**
+   * Returns the delay from the last query, so that setting the timer again does not postpone the next query.
+   */
   #nextLookInMs(): number {
     return this.#askedAtMs + (this.#subscribed ? lookMs.subscribed : lookMs.polling) - performance.now()
   }

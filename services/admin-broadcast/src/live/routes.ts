@@ -18,14 +18,14 @@ import { listActiveMessages, type MessageStreams } from './live.js'
 import type { MessageBoard } from './message-board.js'
 
 export interface LiveDependencies {
-  /** The active messages. */
+  /** The board of active messages. */
   board: MessageBoard
   clock: Clock
   streams: MessageStreams
   streamSlots: StreamSlots
 }
 
-/** The messages that are on, for everybody. */
+/** Endpoints for the active messages, open to everybody. */
 export const liveRoutes = (dependencies: LiveDependencies): Route[] => [
   route('GET', '/broadcast_messages/active', anyone, getActiveMessages(dependencies), {
     refusesUnknown: true,
@@ -54,7 +54,7 @@ const getActiveMessages = (dependencies: Pick<LiveDependencies, 'board' | 'clock
     },
   })
 
-/** The active messages and their changes as server-sent events. */
+/** Streams the active messages and their changes as server-sent events. */
 const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'streams' | 'streamSlots'>) =>
   endpoint({
     summary: 'Messages that are on and what becomes of them, as server-sent events',
@@ -78,7 +78,7 @@ const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'stream
 /** Caches keep the script for five minutes and then revalidate it by its ETag. */
 const cacheControl = 'public, max-age=300, stale-while-revalidate=86400'
 
-/** The web component that shows messages on any site, as one script. */
+/** Serves the web component that shows messages on any site, as one script. */
 const getBannerScript = () => {
   let script: Promise<Buffer> | undefined
   return endpoint({

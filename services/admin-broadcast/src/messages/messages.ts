@@ -112,7 +112,7 @@ export async function deleteMessage(
   await dependencies.changeNotices.announce()
 }
 
-/** Changes a message and records that in the audit log, both or neither. */
+/** Changes a message and records the change in the audit log, atomically. */
 const auditedChange = (
   { database }: MessageDependencies,
   author: AuditAuthor,

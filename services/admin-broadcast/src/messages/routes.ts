@@ -27,7 +27,7 @@ import { broadcastMessageShape, presentBroadcastMessage } from '../shapes/broadc
 import type { MessageDependencies } from './messages.js'
 import * as messages from './messages.js'
 
-/** Administrators, and tokens and CI jobs to which an administrator gave the scope. */
+/** Guard for administrators, and for tokens and CI jobs with a scope that an administrator has granted. */
 const mayManage: Guard<Caller> = documented(
   { who: 'administrators, and tokens with the scope `manage_broadcasts`' },
   (call) => {
@@ -47,10 +47,10 @@ export const messageRoutes = (dependencies: MessageDependencies): Route[] => [
 
 const rowIdMax = 2_147_483_647
 
-/** The id of a message. A number out of range becomes 0, so that it is not found. */
+/** The id of a message. An id out of range becomes 0, so that it is not found. */
 const messageId = () => integer().transform((id) => (id > 0 && id <= rowIdMax ? id : 0))
 
-/** Years of four digits, which every database and client supports. */
+/** Requires a year of four digits, which every database and client supports. */
 const fourDigitYear = (date: Date) => date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999
 
 /** A time; empty text counts as null, because a form cannot send null. */
@@ -76,7 +76,7 @@ const optionalMessageParameters = {
   target_access_levels: unsupported('is not supported: a message is for everybody'),
 }
 
-/** The parameters under the names of the domain. */
+/** Returns the parameters under the names of the domain. */
 function broadcastInput(given: z.output<z.ZodObject<typeof optionalMessageParameters>>): BroadcastInput {
   const { message, starts_at: startsAt, ends_at: endsAt, color, font, dismissable, theme } = given
   const { broadcast_type: broadcastType, target_path: targetPath } = given

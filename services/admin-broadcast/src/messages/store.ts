@@ -5,13 +5,16 @@ import type { BroadcastFields } from '@switchyard/domain/broadcast'
 
 const newestFirst = { id: 'desc' } as const
 
-/** A time in which messages are shown; both ends may be left out. */
+/** A range of time in which messages are shown; both ends are optional. */
 export interface BroadcastTimes {
   endsAfter: Date | undefined
   startsBefore: Date | undefined
 }
 
-/** One page of the messages that are shown at some moment of a time, newest first, and how many there are. */
+/**
+ * Returns one page of the messages that are shown at some moment in a range of time, newest first, and their
+ * number.
+ */
 export async function listBroadcastMessages(
   { prisma }: DatabaseOrTransaction,
   { endsAfter, startsBefore }: BroadcastTimes,
@@ -43,7 +46,7 @@ export async function createBroadcastMessage(
 }
 
 /**
- * Updates a message. Equal values are no change and do not set `updatedAt`, so users who dismissed the
+ * Updates a message. Equal values are not a change and do not set `updatedAt`, so users who dismissed the
  * message do not see it again.
  *
  * @throws DomainError not-found

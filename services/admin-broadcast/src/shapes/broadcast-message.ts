@@ -31,7 +31,7 @@ export const bannerShape = z
   .object({ ...common, updated_at: timeText() })
   .meta({ id: 'Banner', description: 'What a banner needs of a message that is on' })
 
-/** A message for administrators. `active` depends on `now`. */
+/** Returns a message for administrators. `active` depends on `now`. */
 export const presentBroadcastMessage = (
   message: BroadcastMessage,
   now: Date,
@@ -53,7 +53,7 @@ export const presentBroadcastMessage = (
 const runOf = ({ ruleProjectId, ruleRunId }: BroadcastMessage) =>
   ruleProjectId === null || ruleRunId === null ? null : { project_id: ruleProjectId, id: ruleRunId }
 
-/** An active message for the banner, with the colours to show. */
+/** Returns an active message for the banner, with its colours. */
 export const presentBanner = (message: BroadcastMessage): z.output<typeof bannerShape> => ({
   id: message.id,
   message: message.message,

@@ -22,7 +22,7 @@ const queryClient = new QueryClient({
 })
 const router = makeRouter(queryClient)
 
-// The session may have ended meanwhile: ask again who is signed in. When nobody is, the router moves to the
+// The session may have ended, so the current user is requested again. Without one, the router moves to the
 // sign-in page.
 onUnauthorized(() => {
   const ask = async () => {

@@ -32,12 +32,12 @@ it.each([
   expect(consolePageOf(['ada', 'engine'], rest)).toBe(page)
 })
 
-it('stays within the console for any address', () => {
+it('any address leads to a page of the console', () => {
   expect(consolePageOf(['ada', '//evil.example'], ['blob', '//evil.example', '..'])).toBe(
     '/console/projects/ada/%2F%2Fevil.example/files/%2F%2Fevil.example/..',
   )
 })
 
-it('shows the projects of a user', () => {
+it('the address of a user leads to their projects', () => {
   expect(consolePageOfUser('ada')).toBe('/console/projects?q=ada')
 })

@@ -79,7 +79,7 @@ it('administrators cannot delete themselves or the first administrator', async (
   expect(await remove('admin', root.id, '?hard_delete=1')).toMatchObject({ status: 403 })
 })
 
-it('needs an administrator with a token that may write', async () => {
+it('deleting a user needs an administrator with a token that may write', async () => {
   const { id } = await person('staying')
   const reading = (
     await createToken(harness.database, harness.users.admin, { scopes: ['read_api', 'read_user'] })

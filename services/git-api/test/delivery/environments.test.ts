@@ -20,7 +20,7 @@ const ask = (method: string, rest = '', body?: unknown, who: keyof GitHarness['t
 const create = async (name: string, fields: object = {}) =>
   (await ask('POST', '', { name, ...fields })).body as { id: number }
 
-it('creates an environment with a derived tier and a slug', async () => {
+it('an environment is created with a derived tier and a slug', async () => {
   const { status, body } = await ask('POST', '', {
     name: 'review/login',
     external_url: 'https://login.example.com',
@@ -47,7 +47,7 @@ it('creates an environment with a derived tier and a slug', async () => {
   expect(body.project).not.toHaveProperty('permissions')
 })
 
-it('shows an environment without its project, and with its current deployment', async () => {
+it('an environment is shown without its project, and with its current deployment', async () => {
   const { id } = await create('shown', { tier: 'staging', description: 'For a look' })
   const { body } = await ask('GET', `/${id}`, undefined, 'reporter')
   expect(body).toMatchObject({ id, tier: 'staging', description: 'For a look', last_deployment: null })
@@ -57,7 +57,7 @@ it('shows an environment without its project, and with its current deployment', 
   expect((await ask('GET', `/${id}`)).body.last_deployment).toEqual(deployment.body)
 })
 
-it('changes the given fields, and never the name or the slug', async () => {
+it('a change applies to the given fields, and never to the name or the slug', async () => {
   const { id } = await create('kept', { external_url: 'https://kept.example.com' })
   const changed = await ask('PUT', `/${id}`, { name: 'other', tier: 'production', external_url: '' })
   expect(changed).toMatchObject({
@@ -84,7 +84,7 @@ it.each(['cluster_agent_id', 'kubernetes_namespace', 'flux_resource_path'])(
   },
 )
 
-it('stops an environment, repeatedly, and deletes only a stopped one', async () => {
+it('an environment can be stopped repeatedly, and deleted only when it is stopped', async () => {
   const { id } = await create('short-lived')
   expect(await ask('DELETE', `/${id}`)).toMatchObject({
     status: 403,
@@ -108,7 +108,7 @@ it('stops an environment, repeatedly, and deletes only a stopped one', async () 
   }
 })
 
-it('lists by id, with totals, by name, part of the name, and state', async () => {
+it('environments are listed by id, with totals, by name, part of the name, and state', async () => {
   for (const name of ['list-a', 'list-B', 'LIST-c']) await create(name)
   const { id } = await create('list-stopped')
   await ask('POST', `/${id}/stop`)
@@ -153,13 +153,13 @@ it.each([
   expect(answer).toMatchObject({ status: 400, body: expected })
 })
 
-it('accepts a name once, even from many parallel requests', async () => {
+it('a name is accepted once, even from many parallel requests', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => ask('POST', '', { name: 'race' })))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400])
   expect((await ask('POST', '', { name: 'race' })).body.message).toEqual(['Name has already been taken'])
 })
 
-it('lets reporters read and developers write', async () => {
+it('reporters read and developers write environments', async () => {
   const { id } = await create('guarded')
   const status = async (who: keyof GitHarness['tokens'] | 'anonymous', method: string, rest: string) =>
     (await harness.ask(who, method, `${path}${rest}`, method === 'GET' ? undefined : { name: `by-${who}` }))
@@ -173,14 +173,14 @@ it('lets reporters read and developers write', async () => {
   expect(await status('developer', 'POST', '')).toBe(201)
 })
 
-it('deletes the environments of a project with the project', async () => {
+it('the environments of a project are deleted with it', async () => {
   const other = await harness.project()
   await harness.ask('developer', 'POST', `/projects/${other.id}/environments`, { name: 'production' })
   expect((await harness.ask('owner', 'DELETE', `/projects/${other.id}`)).status).toBe(202)
   expect(await harness.database.prisma.environment.count({ where: { projectId: other.id } })).toBe(0)
 })
 
-it('stops environments without deployments since a time', async () => {
+it('environments without deployments since a time are stopped', async () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000)
   const stale = await create('stale/idle')
   const used = await create('stale/used')

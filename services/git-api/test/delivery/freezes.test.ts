@@ -35,7 +35,7 @@ function cronIn(hours: number): string {
   return `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`
 }
 
-it('adds, lists, shows, changes and deletes freeze periods, and records it in the audit log', async () => {
+it('freeze periods are added, listed, shown, changed and deleted, and the audit log records it', async () => {
   const added = await ask('POST', '', weekend)
   expect(added).toMatchObject({ status: 201 })
   expect(added.body).toEqual({
@@ -76,7 +76,7 @@ it.each([
   expect(await ask('POST', '', fields)).toMatchObject({ status: 400, body: expected })
 })
 
-it('marks a deployment during a freeze period, and refuses it only on request', async () => {
+it('a deployment during a freeze period is marked, and refused only on request', async () => {
   expect((await deploy()).body.frozen).toBe(false)
   const { body: period } = await ask('POST', '', { freeze_start: cronIn(-2), freeze_end: cronIn(2) })
   const marked = await deploy()
@@ -104,7 +104,7 @@ it('marks a deployment during a freeze period, and refuses it only on request', 
   await ask('DELETE', `/${period.id}`)
 })
 
-it('lets reporters read and maintainers write', async () => {
+it('reporters read and maintainers write freeze periods', async () => {
   const { body } = await ask('POST', '', weekend)
   const status = async (who: keyof GitHarness['tokens'] | 'anonymous', method: string, rest = '') =>
     (await harness.ask(who, method, `${path}${rest}`, method === 'GET' ? undefined : weekend)).status
@@ -165,7 +165,7 @@ describe('the freezes of all projects', () => {
   })
 })
 
-it('keeps the changes of two callers who change different fields at the same time', async () => {
+it('parallel changes of different fields are all kept', async () => {
   const { body: period } = await ask('POST', '', weekend)
   const changes = [{ freeze_start: '0 22 * * fri' }, { freeze_end: '30 9 * * mon' }]
   for (const { status } of await Promise.all(changes.map((change) => ask('PUT', `/${period.id}`, change))))
@@ -175,7 +175,7 @@ it('keeps the changes of two callers who change different fields at the same tim
   expect((await ask('DELETE', `/${period.id}`)).status).toBe(204)
 })
 
-it('limits the freeze periods of a project, even with parallel requests', async () => {
+it('the freeze periods of a project are limited, even with parallel requests', async () => {
   const answers = await Promise.all(Array.from({ length: 25 }, () => ask('POST', '', weekend)))
   const refused = answers.filter(({ status }) => status === 400)
   expect(refused.length).toBeGreaterThan(0)

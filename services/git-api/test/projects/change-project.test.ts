@@ -26,7 +26,7 @@ async function newProject(fields: object = {}) {
 const change = (who: string, id: number | string, fields: object) =>
   outcome(harness.send(who, 'PUT', `/projects/${id}`, json(fields)))
 
-it('changes the given fields and keeps the others', async () => {
+it('a change applies to the given fields and keeps the others', async () => {
   const { id } = await newProject()
   const changed = await change(maintainer, id, { name: 'A better name', description: 'What it is for' })
   expect(changed).toMatchObject({
@@ -41,7 +41,7 @@ it('changes the given fields and keeps the others', async () => {
   expect(found.body).toMatchObject({ name: 'A better name', default_branch: 'main' })
 })
 
-it('moves a project to another path, with its repository', async () => {
+it('a project moves to another path, with its repository', async () => {
   const { id, path } = await newProject()
   const moved = await change(maintainer, id, { path: `${path}-moved` })
   expect(moved).toMatchObject({ status: 200, body: { path_with_namespace: `Owner/${path}-moved` } })
@@ -55,7 +55,7 @@ it('moves a project to another path, with its repository', async () => {
   })
 })
 
-it('points clones to another default branch, which must exist', async () => {
+it('clones check out a changed default branch, which must exist', async () => {
   const { id } = await newProject()
   expect(await change(maintainer, id, { default_branch: 'next' })).toEqual({
     status: 400,
@@ -78,7 +78,7 @@ it('points clones to another default branch, which must exist', async () => {
   expect(refs).toContain('symref=HEAD:refs/heads/next')
 })
 
-it('accepts a future branch only in a repository without branches', async () => {
+it('a future branch can be the default only in a repository without branches', async () => {
   const { id } = await newProject({ initialize_with_readme: false })
   expect(await change('owner', id, { default_branch: 'trunk' })).toMatchObject({
     status: 200,
@@ -87,7 +87,7 @@ it('accepts a future branch only in a repository without branches', async () => 
   expect(await change('owner', id, { default_branch: '..' })).toMatchObject({ status: 400 })
 })
 
-it('lets only owners decide who sees a project', async () => {
+it('only owners decide who sees a project', async () => {
   const { id } = await newProject()
   expect(await change(maintainer, id, { visibility: 'public' })).toEqual({
     status: 403,
@@ -104,7 +104,7 @@ it('lets only owners decide who sees a project', async () => {
   expect((await harness.send('guest', 'GET', `/projects/${id}`)).status).toBe(404)
 })
 
-it('is recorded in the audit log, only when something changed', async () => {
+it('the audit log records a change only when something changed', async () => {
   const { id } = await newProject()
   const fields = { name: 'noted', default_services: ['billing'] }
   await change(maintainer, id, fields)
@@ -134,7 +134,7 @@ it.each([
   expect(await change('owner', id, fields)).toEqual({ status: 400, body })
 })
 
-it('needs a maintainer of a project that is visible to them', async () => {
+it('a change needs a maintainer of a project that is visible to them', async () => {
   const { id } = await newProject()
   expect((await change('guest', id, {})).status).toBe(401)
   expect((await change('unknown', id, {})).status).toBe(401)

@@ -49,7 +49,7 @@ async function states(who: Parameters<GitHarness['ask']>[0], query = '') {
   return { found: body as State[], total: headers.get('X-Total') }
 }
 
-it('shows the newest pipeline of the default branch and the newest running deployments', async () => {
+it('a state has the newest pipeline of the default branch and the newest running deployments', async () => {
   const { found } = await states('reporter')
   const busy = found.find((state) => state.project.id === project.id)
   expect(busy?.pipeline).toMatchObject({ sha: commits.third, status: 'success', ref: 'main' })
@@ -60,7 +60,7 @@ it('shows the newest pipeline of the default branch and the newest running deplo
   ])
 })
 
-it('shows the most recently active projects first, in pages, without archived ones', async () => {
+it('the list has the most recently active projects first, in pages, without archived ones', async () => {
   const { found, total } = await states('reporter')
   expect(found.map((state) => state.project.path)).toEqual(['quiet', project.path])
   expect(total).toBe('2')
@@ -69,7 +69,7 @@ it('shows the most recently active projects first, in pages, without archived on
   expect(found[0]).toMatchObject({ pipeline: null, deployments: [] })
 })
 
-it('hides what the caller may not read in the project itself', async () => {
+it('the list hides what the caller may not read in the project itself', async () => {
   const guest = (await states('guest')).found
   expect(guest.find((state) => state.project.id === project.id)).toMatchObject({
     pipeline: null,
@@ -78,7 +78,7 @@ it('hides what the caller may not read in the project itself', async () => {
   expect((await states('stranger')).found.map((state) => state.project.path)).toEqual(['quiet'])
 })
 
-it('refuses callers without a token or without its scope, and invalid pages', async () => {
+it('the list refuses callers without a token or without its scope, and invalid pages', async () => {
   expect((await harness.ask('anonymous', 'GET', '/project_states')).status).toBe(401)
   expect((await harness.ask('readsRepository', 'GET', '/project_states')).status).toBe(403)
   expect((await harness.ask('reporter', 'GET', '/project_states?per_page=0')).status).toBe(400)

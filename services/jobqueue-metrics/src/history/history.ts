@@ -14,7 +14,7 @@ interface PointsQuestion {
   resolutionSeconds: Resolution
 }
 
-/** The metrics at one moment; null where nothing is known. */
+/** The metrics at one moment; a null metric is unknown. */
 export interface Point extends SeriesMetrics {
   atMs: number
 }
@@ -23,11 +23,11 @@ export interface Point extends SeriesMetrics {
 export type Resolution = 10 | 60
 
 export interface History {
-  /** @returns the part of the sample that the history keeps */
+  /** @returns the part of the sample that the history stores */
   add(sample: HistorySample): HistorySample
-  /** Puts stored samples before those that this process has taken itself. */
+  /** Inserts stored samples before those that this process has taken itself. */
   restore(resolution: Resolution, samples: AsyncIterable<HistorySample>, nowMs: number): Promise<void>
-  /** Whether a sample of this time begins a new minute. */
+  /** Returns whether a sample of this time begins a new minute. */
   beginsMinute(atMs: number): boolean
   points(question: PointsQuestion): Point[]
 }
@@ -35,17 +35,18 @@ export interface History {
 const hourMs = 3_600_000
 export const fineRows = 360
 export const coarseRows = 1440
-/** Queues and sources together. A day of all of them takes 150 MB. */
+/** Most queues and sources together. A day of all of them takes 150 MB. */
 const seriesMax = 2000
 
 /**
- * The last 24 hours in memory, bounded: every ten seconds for an hour, every minute for a day.
+ * Creates a bounded history of the last 24 hours in memory: every ten seconds for an hour, every minute for a
+ * day.
  *
  * @param sources names of all sources
  */
 export function createHistory(sources: readonly string[]): History {
   const numbers = new SeriesNumbers(seriesMax)
-  // Sources get their numbers first, because queues may use up all of them.
+  // Sources get their numbers first, because queues may use up the rest.
   for (const source of sources) numbers.numberOf(seriesKey(source, null))
   const fine = new Ring(numbers, fineRows, hourMs)
   const coarse = new Ring(numbers, coarseRows, dayMs)
@@ -69,8 +70,8 @@ export function createHistory(sources: readonly string[]): History {
 }
 
 /**
- * The metrics of the sources together. When a source did not answer, the point is unknown, because the
- * metrics of the other sources alone would look complete. A source that never had the queue is left out.
+ * Returns the metrics of the sources together. When a source did not answer, the point is unknown, because
+ * the metrics of the other sources alone would look complete. A source that never had the queue is left out.
  */
 function pointsOf(
   ring: Ring,
@@ -98,11 +99,11 @@ interface HistoryQuestion {
   source?: string
   /** Unset: all queues together. */
   queue?: string
-  /** Unset: as far back as the resolution reaches. */
+  /** Unset: the longest time that the resolution covers. */
   from?: Date
-  /** Unset: up to now. */
+  /** Unset: now. */
   to?: Date
-  /** Seconds between two points. Unset: the finest that reaches back to `from`. */
+  /** Seconds between two points. Unset: the finest resolution that covers `from`. */
   resolution?: '10' | '60'
 }
 

@@ -10,7 +10,7 @@ import { createHistoryStore } from './store.js'
 interface RecordHistoryOptions {
   snapshots: Snapshots
   history: History
-  /** Switchyard's own Redis. While it is unreachable, the history is kept in memory only. */
+  /** Switchyard's own Redis. While it is unreachable, the history is stored only in memory. */
   redis: Redis
   clock: Clock
   logger: Logger

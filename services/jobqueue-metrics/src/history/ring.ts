@@ -1,15 +1,18 @@
 import type { HistorySample, SeriesMetrics } from '@switchyard/contracts/jobs'
 
 /**
- * Gives each series a number that is the same in every ring. Their number is limited, because that of queues
- * is not.
+ * Assigns each series a number that is the same in every ring. Their number is limited, because the number of
+ * queues is not.
  */
 export class SeriesNumbers {
   readonly #numbers = new Map<string, number>()
 
   constructor(private readonly max: number) {}
 
-  /** The number of a series, given to it when it has none; undefined when there are too many series. */
+  /**
+   * Returns the number of a series, and assigns one when it has none; undefined when there are too many
+   * series.
+   */
   numberOf(key: string): number | undefined {
     const known = this.#numbers.get(key)
     if (known !== undefined || this.#numbers.size >= this.max) return known
@@ -21,7 +24,9 @@ export class SeriesNumbers {
     return this.#numbers.get(key)
   }
 
-  /** The part of a sample whose series have a number. A new series gets one until all are given. */
+  /**
+   * Returns the part of a sample whose series have a number. A new series gets one until all are assigned.
+   */
   known({ atMs, metrics }: HistorySample): HistorySample {
     return { atMs, metrics: new Map([...metrics].filter(([key]) => this.numberOf(key) !== undefined)) }
   }
@@ -29,7 +34,7 @@ export class SeriesNumbers {
 
 const parts = ['backlog', 'latency', 'processed', 'failed', 'busy'] as const satisfies (keyof SeriesMetrics)[]
 
-/** A sample: five numbers for each series, NaN where a metric is not known. */
+/** A sample: five numbers for each series, NaN for an unknown metric. */
 interface Row {
   atMs: number
   values: Float64Array
@@ -58,8 +63,8 @@ export class Ring {
   }
 
   /**
-   * Puts stored samples before the present ones; leaves out those that are newer than these or too old. Each
-   * sample is packed as it comes: a day of unpacked samples can take more than a gigabyte.
+   * Inserts stored samples before the current ones, except samples that are newer than these or too old. Each
+   * sample is packed on arrival, because a day of unpacked samples can take more than a gigabyte.
    */
   async restore(samples: AsyncIterable<HistorySample>, nowMs: number): Promise<void> {
     const stored = new Map<number, Row>()
@@ -72,7 +77,9 @@ export class Ring {
     this.#rows = [...older, ...this.#rows].slice(-this.rowsMax)
   }
 
-  /** The metrics of each series at every moment of a span; null for a series that was not seen then. */
+  /**
+   * Returns the metrics of each series at every moment of a span; null for a series without a sample then.
+   */
   *between(
     keys: string[],
     fromMs: number,
@@ -88,7 +95,7 @@ export class Ring {
     }
   }
 
-  /** Time of the first sample in which the series was seen; infinity when it never was. */
+  /** Returns the time of the first sample of a series; infinity when there is none. */
   firstSeenMs(key: string): number {
     const number = this.numbers.find(key)
     const first = this.#rows.find(({ values }) => number !== undefined && unpack(values, number) !== null)
@@ -111,7 +118,7 @@ export class Ring {
   }
 }
 
-/** Null when no metric of a series is known: the series was not sampled at that moment. */
+/** Returns the metrics of a series; null when none is known, because the series was not sampled then. */
 function unpack(values: Float64Array, number: number): SeriesMetrics | null {
   const own = parts.map((_part, index) => {
     const value = values[number * parts.length + index]

@@ -45,7 +45,7 @@ const presentHistory = (
   points: points.map(({ atMs, ...metrics }) => ({ at: new Date(atMs).toISOString(), ...metrics })),
 })
 
-/** The metrics of the last hour every ten seconds, or of the last day every minute. */
+/** Returns the metrics of the last hour every ten seconds, or of the last day every minute. */
 const getHistory = (readHistory: ReadHistory) =>
   endpoint({
     summary: 'Metrics of the last hour or the last day',

@@ -1,7 +1,7 @@
 import { type SeriesMetrics, seriesKey } from '@switchyard/contracts/jobs'
 import { runningJobs, type SourceSnapshot } from '../sources/sources.js'
 
-/** The metrics of one source as entries of a sample: the whole source, then each queue. */
+/** Returns the metrics of one source as entries of a sample: the whole source, then each queue. */
 export function metricsOf(source: string, snapshot: SourceSnapshot): [string, SeriesMetrics][] {
   const { queues, jobs } = snapshot
   const ofSource: SeriesMetrics = {
@@ -22,7 +22,7 @@ export function metricsOf(source: string, snapshot: SourceSnapshot): [string, Se
   ]
 }
 
-/** Metrics of several sources as one: the longest latency, and the sums of the other metrics. */
+/** Merges metrics of several sources: the longest latency, and the sums of the other metrics. */
 export function mergeMetrics(all: SeriesMetrics[]): SeriesMetrics {
   const known = (metric: keyof SeriesMetrics) =>
     all.map((each) => each[metric]).filter((value) => value !== null)

@@ -12,11 +12,11 @@ const keptSeconds = 25 * 3600
 /** Samples in memory at once while the history is loaded. */
 const loadedAtOnce = 10
 
-/** Keeps samples in Switchyard's own Redis, so that a restart loses none. */
+/** Stores samples in Switchyard's own Redis, so that a restart loses none. */
 interface HistoryStore {
-  /** Of several replicas that sample at the same time, one stores its sample. */
+  /** Stores a sample. Of several replicas that sample at the same time, only one stores its sample. */
   save(sample: HistorySample, resolutions: Resolution[]): Promise<void>
-  /** The latest sample first. When a sample is saved meanwhile, others may come twice. */
+  /** Yields samples, the latest first. When a sample is saved meanwhile, others may be yielded twice. */
   load(resolution: Resolution): AsyncIterable<HistorySample>
 }
 

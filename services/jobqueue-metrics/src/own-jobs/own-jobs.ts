@@ -10,16 +10,16 @@ export interface JobDependencies {
   queues: OwnQueues
 }
 
-/** Which job: the name of its queue and its id. */
+/** Identifies a job by the name of its queue and its id. */
 interface JobReference {
   queue: string
   id: string
 }
 
 /**
- * Failed jobs, the newest failure first.
+ * Lists failed jobs, the newest failure first.
  *
- * @param queue undefined: of all queues; that reads `skip + take` jobs of each queue that has failed ones
+ * @param queue undefined: all queues; this reads `skip + take` jobs of each queue with failed ones
  * @throws DomainError unavailable while Redis does not answer
  */
 export async function listFailedJobs(
@@ -41,7 +41,7 @@ export async function listFailedJobs(
   return { jobs, total }
 }
 
-/** With the queues of the storages that have projects. */
+/** Returns the names of all queues, including those of the storages with projects. */
 async function namesOfAll({ database, queues }: JobDependencies): Promise<string[]> {
   const storages = await listProjectStorages(database)
   return [...new Set([...queues.names, ...storages.map(repositoryHousekeepingQueue)])]
@@ -66,7 +66,7 @@ export async function getOwnJob({ queues }: JobDependencies, { queue, id }: JobR
 }
 
 /**
- * Puts a failed job back into its queue, with as many attempts as it had at first.
+ * Returns a failed job to its queue, with its original number of attempts.
  *
  * @throws DomainError not-found; conflict for a job that is not failed; unavailable while Redis does not
  *   answer
@@ -107,7 +107,7 @@ async function changeFailed(
       const details = { queue: name, job_id: id, job_name: job.name }
       await recordAuditEvent(transaction, author, { eventName, entityType: 'Job', entityId, details })
       await change(job).catch(async (error) => {
-        // Somebody else has changed the job meanwhile.
+        // Another request has changed the job meanwhile.
         throw (await job.isFailed()) ? error : notFailed()
       })
       return { queue: name, job, state: await job.getState() }

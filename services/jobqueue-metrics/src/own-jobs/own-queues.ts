@@ -7,16 +7,16 @@ import type { Redis } from 'ioredis'
 export interface FoundJob {
   queue: string
   job: Job
-  /** As BullMQ names it, such as `failed` or `waiting`. */
+  /** The state in BullMQ's terms, such as `failed` or `waiting`. */
   state: string
 }
 
-/** The queues of this Switchyard's own worker. */
+/** The queues of this installation's own workers. */
 export interface OwnQueues {
-  /** The queues of every installation. */
+  /** The queues that every installation has. */
   names: readonly string[]
   /**
-   * Whether a queue exists: one of `names`, or that of a further storage once it has had a job.
+   * Returns whether a queue exists: one of `names`, or the queue of a further storage once it has had a job.
    *
    * @throws DomainError unavailable while Redis does not answer
    */
@@ -30,7 +30,10 @@ export interface OwnQueues {
   close(): Promise<void>
 }
 
-/** @param redis with a time limit for each command, so that work on a queue also ends while Redis hangs */
+/**
+ * @param redis a client with a time limit for each command, so that work on a queue also ends while Redis
+ *   hangs
+ */
 export function createOwnQueues(redis: Redis): OwnQueues {
   const queues = createJobQueues({ prefix: jobKeyPrefix, connection: redis, skipMetasUpdate: true })
 

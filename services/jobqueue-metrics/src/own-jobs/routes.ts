@@ -55,7 +55,7 @@ const jobShape = z
 const reasonLengthMax = 2_000
 const fieldsMax = 100
 
-/** A job without the values of its payload, which may be secret. */
+/** Returns a job without the values of its payload, which may be secret. */
 const presentJob = ({ queue, job, state }: FoundJob): z.output<typeof jobShape> => ({
   queue,
   id: job.id ?? '',
@@ -75,7 +75,10 @@ const timeOf = (ms: number | null | undefined) => (ms ? new Date(ms).toISOString
 const fieldsOf = (data: unknown) =>
   typeof data === 'object' && data !== null ? Object.keys(data).slice(0, fieldsMax) : []
 
-/** User, password, path and query of a URL may be secret: `redis://:pass@host/0` ⇒ `redis://host`. */
+/**
+ * Removes user, password, path and query of URLs, which may be secret: `redis://:pass@host/0` ⇒
+ * `redis://host`.
+ */
 const withoutSecrets = (text: string) =>
   text.replace(/:\/\/[^\s"']+/g, (found) => {
     const afterUser = found.slice(Math.max(2, found.lastIndexOf('@')) + 1)
@@ -83,7 +86,7 @@ const withoutSecrets = (text: string) =>
     return `://${hostEnd === -1 ? afterUser : afterUser.slice(0, hostEnd)}`
   })
 
-/** Deeper pages of several queues together would read too many jobs. */
+/** Deepest position of a page across several queues, because deeper pages would read too many jobs. */
 const mergedMax = 1_000
 
 /** Each storage except `default` has a separate queue. */

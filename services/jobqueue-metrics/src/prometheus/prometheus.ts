@@ -39,12 +39,12 @@ interface Exposing {
 }
 
 /**
- * Metrics of the sources themselves, read when Prometheus asks. Those of a source that does not answer are
- * left out, because its last known metrics would look current.
+ * Exports metrics of the sources themselves, read for each scrape. Metrics of a source that does not answer
+ * are left out, because its last known metrics would look current.
  */
 export function exposeSources({ registry }: Metrics, snapshots: Snapshots): void {
   let refreshing: Promise<void> | null = null
-  /** Prometheus' client collects each metric separately and at the same time; all of them share one read. */
+  /** Prometheus' client collects each metric separately and in parallel; all of them share one read. */
   const collect = () => {
     refreshing ??= refresh().finally(() => {
       refreshing = null
@@ -91,7 +91,7 @@ function expose<Of>(
   { registry, collect }: Exposing,
 ): Exposed<Of> {
   const options = { name, help, labelNames, registers: [registry], collect }
-  // Both are reset before each scrape, so adding the total sets it.
+  // Metrics are reset before each scrape, so adding the total sets it.
   const metric = type === 'gauge' ? new Gauge(options) : new Counter(options)
   return {
     reset: () => metric.reset(),

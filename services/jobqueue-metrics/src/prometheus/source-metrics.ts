@@ -12,19 +12,19 @@ const metric =
   <Of>(type: 'gauge' | 'counter') =>
   (name: string, help: string, read: Metric<Of>['read']): Metric<Of> => ({ name, help, type, read })
 
-/** Null when any of the values is: a sum of the others would look complete. */
+/** Returns the sum; null when any value is null, because the sum of the others would look complete. */
 const sumOfKnown = (values: (number | null)[]) =>
   values.reduce((total, value) => (total === null || value === null ? null : total + value), 0)
 
 const ofSource = { gauge: metric<TakenSnapshot>('gauge'), counter: metric<TakenSnapshot>('counter') }
 
 /**
- * The number of jobs that BullMQ still keeps can fall. Prometheus takes a falling counter for one that
- * restarted, so such a total is left out.
+ * Leaves out an approximate total. The number of jobs that BullMQ still keeps can fall, and Prometheus would
+ * mistake a falling counter for a restart.
  */
 const onlyGrowing = ({ approximate }: JobTotals, total: number) => (approximate ? null : total)
 
-/** Labelled with the source. */
+/** Metrics with the label of the source. */
 export const sourceMetrics: Metric<TakenSnapshot>[] = [
   ofSource.gauge(
     'jobqueue_snapshot_age_seconds',
@@ -46,7 +46,7 @@ export const sourceMetrics: Metric<TakenSnapshot>[] = [
   ),
   ofSource.gauge('jobqueue_processes', 'Worker processes.', ({ processes }) => processes.length),
   ofSource.gauge('jobqueue_concurrency', 'Jobs that all processes may run at once.', ({ processes }) =>
-    // Nought stands for a concurrency that the source does not show.
+    // 0 means that the source does not show the concurrency.
     sumOfKnown(processes.map(({ concurrency }) => concurrency || null)),
   ),
   ofSource.gauge('jobqueue_busy', 'Running jobs.', runningJobs),
@@ -63,14 +63,14 @@ export const sourceMetrics: Metric<TakenSnapshot>[] = [
   ),
 ]
 
-/** A queue, and how many processes serve it. */
+/** A queue with the number of processes that serve it. */
 export interface ServedQueue extends QueueMetrics {
   processes: number
 }
 
 const ofQueue = { gauge: metric<ServedQueue>('gauge'), counter: metric<ServedQueue>('counter') }
 
-/** Labelled with the source and the queue. */
+/** Metrics with the labels of the source and the queue. */
 export const queueMetrics: Metric<ServedQueue>[] = [
   ofQueue.gauge('jobqueue_queue_backlog', 'Jobs that could run now.', ({ backlog }) => backlog),
   ofQueue.gauge(
@@ -95,7 +95,7 @@ export const queueMetrics: Metric<ServedQueue>[] = [
   ),
 ]
 
-/** The queues of a snapshot with the number of processes that serve each. */
+/** Returns the queues of a snapshot with the number of processes that serve each. */
 export function servedQueues({ queues, processes }: TakenSnapshot): ServedQueue[] {
   const serving = new Map<string, number>()
   for (const name of processes.flatMap((process) => process.queues)) {

@@ -14,7 +14,7 @@ const queue = (name: string, metrics: Partial<QueueMetrics> = {}): QueueMetrics 
 })
 const jobs = { processed: 10, failed: 1, scheduled: 2, retry: 3, dead: 4, approximate: false }
 
-it('adds backlogs and totals, takes the longest latency, and lists all processes', () => {
+it('merged snapshots have the sum of backlogs and totals, the longest latency, and all processes', () => {
   const process = (identity: string) => ({ identity }) as WorkerProcess
   const snapshots: SourceSnapshot[] = [
     {
@@ -35,7 +35,7 @@ it('adds backlogs and totals, takes the longest latency, and lists all processes
   })
 })
 
-it('knows no sum when one of the two is not known', () => {
+it('a sum is unknown when one of its values is unknown', () => {
   const part = (busy: number | null): SourceSnapshot => ({
     queues: [queue('mail', { busy })],
     processes: [],

@@ -1,7 +1,7 @@
 import type { JobTotals, QueueMetrics, SourceSnapshot } from '../sources/sources.js'
 
 /**
- * Several sources as one: sums of backlogs and totals, the longest latencies, all processes. Queues of the
+ * Merges several sources: sums of backlogs and totals, the longest latencies, all processes. Queues of the
  * same name in two sources are one queue.
  */
 export function mergeSnapshots(snapshots: SourceSnapshot[]): SourceSnapshot {
@@ -27,7 +27,7 @@ const mergeQueues = (a: QueueMetrics, b: QueueMetrics): QueueMetrics => ({
   failed: addKnown(a.failed, b.failed),
 })
 
-/** Null when either metric is null, because a sum of the known part would look complete. */
+/** Returns the sum; null when either value is null, because the sum of the known part would look complete. */
 const addKnown = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b)
 
 const mergeTotals = (a: JobTotals, b: JobTotals): JobTotals => ({

@@ -37,12 +37,12 @@ export function snapshotRoutes(base: string, deps: SnapshotDependencies): Route[
   ]
 }
 
-/** Turns a snapshot into the answer of one of the endpoints. */
+/** Makes the answer of an endpoint from a snapshot. */
 type PresentMetrics = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
 
 const metric = z.int().nullable()
 
-/** The optional fields are in extended answers only. */
+/** The optional fields occur only in extended answers. */
 const queueShape = z
   .object({
     backlog: z.int(),
@@ -89,7 +89,7 @@ const partShapes = {
   jobs: jobsShape,
 }
 
-/** Queues by name, with GitLab's two metrics; an extended answer has Switchyard's after them. */
+/** Returns queues by name, with GitLab's two metrics; an extended answer adds Switchyard's. */
 const presentQueues = ({ queues }: SourceSnapshot, extended: boolean): z.output<typeof partShapes.queues> =>
   Object.fromEntries(queues.map((queue) => [queue.name, presentQueue(queue, extended)]))
 
@@ -101,7 +101,7 @@ const presentQueue = (queue: QueueMetrics, extended: boolean) => ({
     : {}),
 })
 
-/** GitLab's eight fields of each process, in its order; an extended answer has Switchyard's after them. */
+/** Returns GitLab's eight fields of each process, in its order; an extended answer adds Switchyard's. */
 const presentProcesses = (
   { processes }: SourceSnapshot,
   extended: boolean,
@@ -126,7 +126,7 @@ const presentHealth = ({ identity, quiet, beatMs, rssKib }: WorkerProcess, nowMs
   rss: rssKib === null ? null : rssKib * 1024,
 })
 
-/** GitLab's three totals, then Switchyard's. `enqueued` is the sum of all backlogs. */
+/** Returns GitLab's three totals, then Switchyard's. `enqueued` is the sum of all backlogs. */
 const presentJobs = ({ queues, jobs }: SourceSnapshot, extended: boolean): z.output<typeof jobsShape> => ({
   processed: jobs.processed,
   failed: jobs.failed,
@@ -137,7 +137,7 @@ const presentJobs = ({ queues, jobs }: SourceSnapshot, extended: boolean): z.out
   ...(extended ? { approximate: jobs.approximate } : {}),
 })
 
-/** Every source by itself; `message` says why one has no metrics. */
+/** Returns every source separately; `message` says why one has no metrics. */
 const presentSources = (
   sources: ({ name: string } & ({ snapshot: SourceSnapshot } | { message: string }))[],
   extended: boolean,
@@ -149,21 +149,24 @@ const presentSources = (
   })),
 })
 
-/** All three parts in one. */
+/** Returns all three parts together. */
 const presentCompound = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => ({
   queues: presentQueues(snapshot, extended),
   processes: presentProcesses(snapshot, extended, nowMs),
   jobs: presentJobs(snapshot, extended),
 })
 
-/** The four endpoints show different parts of the same snapshot. Its age is in a header. */
+/**
+ * Answers with metrics. The four endpoints show different parts of the same snapshot, whose age is in a
+ * header.
+ */
 const getMetrics = (snapshots: Snapshots, summary: string, shape: z.ZodType, present: PresentMetrics) =>
   endpoint({
     summary,
     replies: { 200: shape },
     headers: { 'X-Snapshot-Age-Ms': 'Milliseconds since the metrics were read' },
     input: z.object({
-      /** Narrows the answer to one source. */
+      /** Limits the answer to one source. */
       source: text().optional(),
       /** Adds fields that GitLab does not have. */
       extended: flag().default(false),
@@ -198,7 +201,7 @@ const getJobStats = (snapshots: Snapshots) =>
 const getCompoundMetrics = (snapshots: Snapshots) =>
   getMetrics(snapshots, 'Queues, processes and totals in one answer', z.object(partShapes), presentCompound)
 
-/** The names that `source` of the other endpoints takes, in the order of the configuration. */
+/** Lists the values of the parameter `source`, in the order of the configuration. */
 const listSources = ({ names }: Snapshots) =>
   endpoint({
     summary: 'The sources of metrics',
@@ -207,7 +210,7 @@ const listSources = ({ names }: Snapshots) =>
     handle: async () => ok(names.map((name) => ({ name }))),
   })
 
-/** The compound metrics as server-sent events `metrics`: at once, and whenever they have changed. */
+/** Streams the compound metrics as server-sent events `metrics`: at once, and whenever they change. */
 const streamMetrics = ({ snapshots, streams, streamSlots }: SnapshotDependencies) =>
   endpoint({
     summary: 'The compound metrics as server-sent events',

@@ -17,14 +17,14 @@ const kept = (source: ReturnType<typeof countingSource>, cacheMs: number, deadli
   createSnapshots([shareSource({ source, cacheMs, deadlineMs })])
 
 describe('snapshots', () => {
-  it('are read once for any number of requests that come together', async () => {
+  it('are read once for any number of parallel requests', async () => {
     const source = countingSource('test', async () => ({ ...empty }))
     const snapshots = kept(source, 0)
     const all = await Promise.all(Array.from({ length: 1000 }, () => snapshots.read()))
     expect([source.reads, new Set(all).size]).toEqual([1, 1])
   })
 
-  it('serve later requests for as long as they are kept, and no longer', async () => {
+  it('serve later requests while they are cached, and no longer', async () => {
     const source = countingSource('test', async () => ({ ...empty }))
     const keeping = kept(source, 60_000)
     expect(await keeping.read()).toBe(await keeping.read('test'))
@@ -35,7 +35,7 @@ describe('snapshots', () => {
     expect(source.reads).toBe(3)
   })
 
-  it('are refused with the name of the source when it fails, and read anew by the next request', async () => {
+  it('are refused with the name of a failing source, and read again by the next request', async () => {
     const source = countingSource('test', async (count) => {
       if (count === 1) throw new Error('ECONNREFUSED 10.0.0.7')
       return empty
@@ -48,7 +48,7 @@ describe('snapshots', () => {
     expect(await snapshots.read()).toMatchObject(empty)
   })
 
-  it('are refused when the source takes too long, while its one read goes on and serves later requests', async () => {
+  it('are refused when the source takes too long, while its read continues for later requests', async () => {
     let answer = (_snapshot: SourceSnapshot) => {}
     const reading = new Promise<SourceSnapshot>((resolve) => {
       answer = resolve

@@ -7,13 +7,14 @@ export interface Snapshots {
   /** Names of all sources. */
   names: string[]
   /**
-   * One snapshot of all sources, or of one. Every endpoint answers from it, so that their metrics agree.
+   * Returns one snapshot of all sources, or of one. Every endpoint answers from it, so that their metrics
+   * agree.
    *
-   * @throws DomainError invalid-parameters for a name that no source has; unavailable, with the names of the
-   *   sources that do not answer
+   * @throws DomainError invalid-parameters for an unknown source; unavailable, with the names of the sources
+   *   that do not answer
    */
   read(source?: string): Promise<TakenSnapshot>
-  /** Each source by itself, so that one that does not answer hides none of the others. */
+  /** Reads each source separately, so that one that does not answer hides none of the others. */
   readEach(): Promise<({ name: string } & ({ snapshot: TakenSnapshot } | { message: string }))[]>
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type EventStream, EventStreams, eventText } from '@switchyard/service-kit/http'
 
-/** Reads the state that listeners are to see; rejects while it cannot be read. */
+/** Reads the state for listeners; rejects while it cannot be read. */
 type ReadState = () => Promise<unknown>
 
 export interface StateStreams {
@@ -13,16 +13,16 @@ export interface StateStreams {
    * @param channel listeners of one channel share the reads of its state
    */
   open(response: ServerResponse, channel: string, read: ReadState): Promise<void>
-  /** Ends every stream. A stream that is opened later ends after its first event. */
+  /** Ends every stream. A later stream ends after its first event. */
   close(): void
 }
 
 interface StateStreamsOptions {
   /** Time between two reads of a state. */
   intervalMs: number
-  /** How long one connection lasts. Its token is checked when the client connects again. */
+  /** Longest life of a connection. Its token is checked when the client connects again. */
   lifeMs: number
-  /** A client that reads nothing for this long is disconnected. */
+  /** Time after which a client that reads nothing is disconnected. */
   stallMs?: number
 }
 
@@ -30,12 +30,12 @@ const retryMs = { least: 1000, most: 3000 }
 
 interface Channel {
   listeners: Set<Listener>
-  /** The event that every listener has been sent, or is sent once it has taken the one before. */
+  /** The last event, which every listener has received, or will receive when it has read the previous one. */
   last: string
 }
 
 /**
- * Server-sent events of a state. Any number of listeners of a channel cost one read of its state every
+ * Creates server-sent events of a state. Any number of listeners of a channel costs one read of its state per
  * interval.
  */
 export function createStateStreams({
@@ -63,13 +63,12 @@ export function createStateStreams({
   return {
     async open(response, name, read) {
       const event = await eventOf(read)
-      // When the client disconnected during the read, 'close' was emitted before: nothing would ever remove
-      // its listener.
+      // When the client disconnected during the read, 'close' was emitted before, so nothing would ever
+      // remove its listener.
       if (response.destroyed) return
       const known = channels.get(name)
       const channel = known ?? { listeners: new Set(), last: event }
-      // All listeners of a channel have the same last event, so one comparison with it decides for all of
-      // them.
+      // All listeners of a channel have the same last event, so one comparison decides for all of them.
       if (event !== channel.last) send(channel, event)
       const stream = streams.open(response, event)
       const listener = new Listener(stream)
@@ -89,8 +88,8 @@ export function createStateStreams({
 }
 
 /**
- * One client. Each event is the whole state, so that a client that reads slowly can skip events: at most one
- * waits in its connection, and only the newest one here.
+ * One client. Each event is the whole state, so a slow client can skip events: at most one waits in its
+ * connection, and only the newest one here.
  */
 class Listener {
   #skipped: string | null = null
@@ -118,8 +117,8 @@ class Listener {
 }
 
 /**
- * A failed read is an event, because old metrics must not look like new ones. Its message has no internal
- * text.
+ * Returns the event of a read. A failed read is an event, too, because old metrics must not look current. Its
+ * message has no internal text.
  */
 async function eventOf(read: ReadState): Promise<string> {
   try {

@@ -8,14 +8,14 @@ import { createSidekiqSource } from './sidekiq/sidekiq-source.js'
 import type { JobSource } from './sources.js'
 
 /**
- * Of sources whose servers are listed apart from a URL: no user, no password, database 0, no TLS. Those of
+ * URL of sources with listed servers but without a URL: no user, no password, database 0, no TLS. Those of
  * REDIS_URL belong to another server.
  */
 const urlOfListedServers = new Secret('redis://listed')
 
 export interface OpenSourcesOptions {
   sources: SourceConfig[]
-  /** For sources whose configuration names no server. */
+  /** URL for sources whose configuration names no server. */
   redisUrl: Secret
   timeoutMs: number
   clock: Clock
@@ -45,8 +45,8 @@ const urlOf = ({ url, cluster, sentinel }: SourceConfig, redisUrl: Secret): Secr
   url ?? (cluster || sentinel ? urlOfListedServers : redisUrl)
 
 /**
- * Logs an outage once, not at every attempt to reconnect. Only the message is logged: the error may hold the
- * password.
+ * Returns a handler that logs an outage once, not at every reconnect attempt. It logs only the message,
+ * because the error may contain the password.
  */
 function logOutages(logger: Logger) {
   let isUnreachable = false

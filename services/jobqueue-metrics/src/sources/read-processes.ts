@@ -4,15 +4,15 @@ import type { ReadCommand, RedisReader } from './redis/redis-reader.js'
 import type { WorkerProcess } from './sources.js'
 import { numberOf, objectOf } from './values.js'
 
-/** Time by the clock of a source. */
+/** Time on the clock of a source. */
 interface SourceClock {
-  /** Now, epoch ms. */
+  /** The current time in epoch ms. */
   nowMs: number
-  /** How far it is ahead of the clock of this process. */
+  /** Lead over the clock of this process. */
   aheadMs: number
 }
 
-/** Lifetime of a hash after a beat, of Sidekiq and of the heartbeat alike. */
+/** Lifetime of a hash after a beat, both of Sidekiq and of the heartbeat. */
 const hashMs = processTtlSeconds * 1000
 const inexactMs = 5000
 
@@ -22,7 +22,7 @@ const inexactMs = 5000
  */
 const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
 
-/** Processes whose JSON is parsed in one turn of the event loop. */
+/** Number of processes whose JSON is parsed in one turn of the event loop. */
 const parsedAtOnce = 100
 
 /** The field `info`, as Sidekiq 5 to 8 and the heartbeat write it. */
@@ -30,12 +30,12 @@ const processInfo = z.object({
   hostname: z.string(),
   pid: z.int(),
   tag: z.string().nullish(),
-  /** Epoch seconds, with fraction. */
+  /** Epoch seconds, with a fraction. */
   started_at: z.number(),
   queues: z.array(z.string()).optional(),
   labels: z.array(z.string()).nullish(),
   concurrency: z.int().optional(),
-  /** Sidekiq from 8.0.9 on. */
+  /** Since Sidekiq 8.0.9. */
   capsules: z
     .record(
       z.string(),
@@ -45,11 +45,11 @@ const processInfo = z.object({
 })
 
 /**
- * Processes sorted by identity. A process whose hash has expired or cannot be understood is left out: a
- * killed process stays in the set of identities for a while.
+ * Reads processes sorted by identity. A process whose hash has expired or cannot be parsed is left out,
+ * because a killed process stays in the set of identities for a while.
  *
- * @param keyOf key of the hash of an identity
- * @param clock of the source
+ * @param keyOf returns the key of the hash of an identity
+ * @param clock the clock of the source
  */
 export async function readProcesses(
   redis: RedisReader,
@@ -92,8 +92,8 @@ function processOf(
 }
 
 /**
- * Redis itself lets a hash expire a minute after its last beat. A beat that would be older, or in the future,
- * was written by a clock that is wrong: when it was is not known then.
+ * Returns the time of a beat. Redis itself expires a hash a minute after its last beat. An older or a future
+ * beat was written by a wrong clock, so its time is unknown.
  */
 function beatMsOf(beatSeconds: number | null, { nowMs, aheadMs }: SourceClock): number | null {
   if (beatSeconds === null) return null

@@ -2,10 +2,10 @@ import pTimeout from 'p-timeout'
 
 /** A job system whose metrics can be read. Reading changes nothing in it. */
 export interface JobSource {
-  /** Shown to clients; narrows their questions. */
+  /** Name for clients, which filter by it. */
   name: string
   /**
-   * Everything at one moment. Rejects when any part of it cannot be read, and when the source stops
+   * Reads all metrics at one moment. Rejects when any part of them cannot be read, and when the source stops
    * answering.
    */
   read(): Promise<SourceSnapshot>
@@ -21,14 +21,14 @@ export interface SourceSnapshot {
 }
 
 /**
- * A source answers, but the first search for its queues has not ended: what is known of it would look like
- * everything.
+ * A source answers, but the first search for its queues has not ended. Its known queues would look like all
+ * of them.
  */
 export class SearchNotEnded extends Error {}
 
 /**
- * Running jobs of a source. Processes without a heartbeat share the running jobs of their queues, so that
- * theirs may count twice.
+ * Returns the running jobs of a source. Processes without a heartbeat share the running jobs of their queues,
+ * so their jobs may count twice.
  */
 export function runningJobs({ queues, processes }: SourceSnapshot): number {
   const known = queues.flatMap(({ busy }) => busy ?? [])
@@ -40,12 +40,12 @@ export interface QueueMetrics {
   name: string
   /** Jobs that could run now. */
   backlog: number
-  /** Age of the oldest job that could run now, whole seconds; 0 without one. */
+  /** Age in whole seconds of the oldest job that could run now; 0 without one. */
   latencySeconds: number
   paused: boolean
-  /** Running jobs. Null where the source does not show them. */
+  /** Running jobs. Null when the source does not show them. */
   busy: number | null
-  /** Attempts ever made at its jobs, failed ones included. Null where the source does not count them. */
+  /** Total of attempts at its jobs, including failed ones. Null when the source does not count them. */
   processed: number | null
   failed: number | null
 }
@@ -53,21 +53,21 @@ export interface QueueMetrics {
 export interface WorkerProcess {
   identity: string
   hostname: string
-  /** 0 where the source does not show it. */
+  /** 0 when the source does not show it. */
   pid: number
   tag: string
   startedAt: Date
   queues: string[]
   labels: string[]
-  /** Jobs it may run at once. */
+  /** Most jobs that it runs at once. */
   concurrency: number
-  /** Jobs it runs, as of its last beat. */
+  /** Number of its running jobs at its last beat. */
   busy: number
-  /** Takes no more jobs. */
+  /** Whether it has stopped taking jobs. */
   quiet: boolean
-  /** Time of its last beat by the clock of this process, epoch ms. Null when it is not known. */
+  /** Time of its last beat by the clock of this process, in epoch ms. Null when it is unknown. */
   beatMs: number | null
-  /** Resident memory. Null where the source does not show it. */
+  /** Resident memory. Null when the source does not show it. */
   rssKib: number | null
 }
 
@@ -79,23 +79,23 @@ export interface JobTotals {
   scheduled: number
   /** Jobs that wait for another attempt. */
   retry: number
-  /** Jobs whose attempts are used up. */
+  /** Jobs without attempts left. */
   dead: number
-  /** Whether `processed` and `failed` have, of some queue, only the jobs that are still kept. */
+  /** Whether `processed` and `failed` count, for some queue, only the jobs that are still kept. */
   approximate: boolean
 }
 
 interface SharedSourceOptions {
   source: JobSource
-  /** How long a snapshot serves further requests. */
+  /** Time for which a snapshot serves further requests. */
   cacheMs: number
-  /** How long a request waits for the source. */
+  /** Longest time that a request waits for the source. */
   deadlineMs: number
-  /** Called after every read. A read that takes longer than `deadlineMs` has failed. */
+  /** Called after every read. A read that takes longer than `deadlineMs` counts as failed. */
   onRead?: (source: string, seconds: number, hasFailed: boolean) => void
 }
 
-/** The metrics of a source, and when their read began (`performance.now()`). */
+/** The metrics of a source, and the start of their read (`performance.now()`). */
 export interface TakenSnapshot extends SourceSnapshot {
   takenMs: number
 }
@@ -108,11 +108,9 @@ export interface SharedSource {
 }
 
 /**
- * Requests that come at the same time share one read of the source, and later ones its result for `cacheMs`.
- * A failed read is not kept, and older metrics never stand in for it.
- *
- * A request gives up after `deadlineMs`, but the read goes on and serves later requests: a second read beside
- * it would make a slow source slower still.
+ * Shares the reads of a source. Parallel requests share one read, and later ones its result for `cacheMs`. A
+ * failed read is not cached, and older metrics never replace it. A request gives up after `deadlineMs`, but
+ * the read continues for later requests, because a second parallel read would make a slow source even slower.
  */
 export function shareSource({ source, cacheMs, deadlineMs, onRead }: SharedSourceOptions): SharedSource {
   let kept: { snapshot: TakenSnapshot; untilMs: number } | null = null

@@ -1,4 +1,4 @@
-/** A number that Redis holds as text; null for anything else. */
+/** Returns a number that Redis stores as text; null for anything else. */
 export function numberOf(text: unknown): number | null {
   if (typeof text !== 'string' && typeof text !== 'number') return null
   if (text === '') return null
@@ -6,7 +6,7 @@ export function numberOf(text: unknown): number | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** What a JSON text says, when it is an object; null for anything else. */
+/** Returns the object of a JSON text; null for anything else. */
 export function objectOf(text: string | null): Record<string, unknown> | null {
   if (text === null) return null
   try {

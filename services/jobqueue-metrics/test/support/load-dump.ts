@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 
 const fixture = new URL('../fixtures/sidekiq-dumps.txt', import.meta.url)
 
-/** Puts every key of one section of the dumps into a Redis. */
+/** Loads every key of one section of the dumps into a Redis. */
 export async function loadSidekiqDump(redis: Redis, version: string): Promise<void> {
   const section = readFileSync(fixture, 'utf8')
     .split(/^#{16} /m)
@@ -18,7 +18,7 @@ export async function loadSidekiqDump(redis: Redis, version: string): Promise<vo
   }
 }
 
-/** Text as redis-cli quotes it. */
+/** Decodes text as redis-cli quotes it. */
 const unquote = (text: string): Buffer =>
   Buffer.from(
     text

@@ -5,7 +5,7 @@ import { openSources } from '../../src/sources/open-sources.js'
 
 export const silent = createLogger('test', 'silent')
 
-/** A source as its configuration says, without a service around it. */
+/** Opens a configured source without a service. */
 export function openSource(
   config: Record<string, unknown>,
   redisUrl: string,

@@ -7,7 +7,7 @@ import { Redis, type RedisOptions } from 'ioredis'
 
 const program = process.env.SWITCHYARD_TEST_REDIS_SERVER ?? 'redis-server'
 
-/** Servers on ports of loopback, for what cannot be had on a unix socket. */
+/** Creates servers on loopback ports, for features that a unix socket does not have. */
 export async function createRedisServers() {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-servers-'))
   const servers: ReturnType<typeof execa>[] = []
@@ -24,8 +24,8 @@ export async function createRedisServers() {
     folder,
     client,
     /**
-     * Starts a server and waits until it answers; returns how to end it. Rejects with its words when it ends
-     * instead.
+     * Starts a server, waits until it answers, and returns a function that ends it. Rejects with its output
+     * when it ends instead.
      */
     async start(port: number, args: string[], options: RedisOptions = {}) {
       const own = await mkdtemp(join(folder, 'data-'))

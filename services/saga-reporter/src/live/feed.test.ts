@@ -9,23 +9,23 @@ const prefix = (positions: number[], after: number, completeTo: number, isAll = 
   return { ready: ready.map(({ sequence }) => sequence), position }
 }
 
-it('holds back entries behind a gap that may still be filled', () => {
+it('entries behind a gap are held back while it may still be filled', () => {
   expect(prefix([11, 12, 14, 15], 10, 0)).toEqual({ ready: [11, 12], position: 12 })
   expect(prefix([12], 10, 0)).toEqual({ ready: [], position: 10 })
 })
 
-it('passes a permanent gap, and no gap after it', () => {
+it('a permanent gap is passed, and no gap after it', () => {
   expect(prefix([12, 13, 15], 10, 13)).toEqual({ ready: [12, 13], position: 13 })
   expect(prefix([12, 15], 10, 13)).toEqual({ ready: [12], position: 13 })
   expect(prefix([12, 15], 10, 14)).toEqual({ ready: [12, 15], position: 15 })
 })
 
-it('passes positions without entries only when no more entries can appear before them', () => {
+it('positions without entries are passed only when no more entries can appear before them', () => {
   expect(prefix([], 10, 13)).toEqual({ ready: [], position: 13 })
   expect(prefix([11], 10, 13, false)).toEqual({ ready: [11], position: 11 })
 })
 
-it('delivers every entry once and in order, in whatever order entries become visible', () => {
+it('every entry is delivered once and in order, in whatever order entries become visible', () => {
   const commits = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 40 })
   fc.assert(
     fc.property(commits, fc.integer({ min: 1, max: 5 }), (order, step) => {

@@ -5,7 +5,7 @@ import type { LogEntry } from './store.js'
 const entry = (sequence: number) => ({ sequence }) as LogEntry
 const positions = (entries: LogEntry[]) => entries.map(({ sequence }) => sequence)
 
-it('returns the entries after a position, and up to which position they are complete', () => {
+it('recent entries are returned after a position, with the position up to which they are complete', () => {
   const recent = new RecentEntries(10)
   recent.restart(5)
   recent.append([entry(6), entry(8)], 9)
@@ -21,7 +21,7 @@ it('returns the entries after a position, and up to which position they are comp
   expect(after(12, 10)).toEqual([[], 12])
 })
 
-it('forgets the oldest entries, and its floor is the position from which it is complete', () => {
+it('the oldest entries are dropped, and the floor is the position after which none is missing', () => {
   const recent = new RecentEntries(4)
   recent.restart(0)
   for (let n = 1; n <= 20; n += 1) recent.append([entry(n * 2)], n * 2)

@@ -10,12 +10,12 @@ const row = {
   anomalies: ['y'],
 }
 
-it('treats rows as equal for any binary type, and compares only the columns that were read', () => {
+it('rows are equal for any binary type, and only the columns that were read are compared', () => {
   const derived = { ...row, at: new Date(0), data: new Uint8Array([120]), anomalies: ['y'], contentKeys: 'k' }
   expect(differencesOf('sagas', [row], [derived])).toEqual([])
 })
 
-it('reports differing, missing and unexpected rows, without values', () => {
+it('differing, missing and unexpected rows are reported without values', () => {
   const stored = [row, { ...row, id: 'c' }]
   const derived = [
     { ...row, status: 'Revoked', data: Buffer.from('z') },

@@ -12,7 +12,7 @@ const leased = (...sizes: number[]) =>
 const headSizes = (sagas: LeasedSaga[]) =>
   sagas.flatMap(({ activities }) => activities.map(({ parameter }) => parameter?.head.length))
 
-it('keeps heads that fit, and cuts the others to equal shares', () => {
+it('heads that fit are kept, and the others are cut to equal shares', () => {
   expect(headSizes(fitHeads([leased(100, 50)], 150))).toEqual([100, 50])
   expect(headSizes(fitHeads([leased(100, 50), leased(10)], 120))).toEqual([40, 40, 10])
 })

@@ -102,7 +102,7 @@ describe('the events of one call', () => {
   })
 })
 
-it("refuses events beyond the queue's limits of number and bytes, and accepts more once there is room", async () => {
+it("events beyond the queue's limits of number and bytes are refused, and more are accepted once there is room", async () => {
   for (const queue of [
     { eventsMax: 10, bytesMax: 1 << 24 },
     { eventsMax: 1000, bytesMax: 10 * 712 },
@@ -119,7 +119,7 @@ it("refuses events beyond the queue's limits of number and bytes, and accepts mo
   }
 })
 
-it('does not write events for which no caller waits any more', async () => {
+it('events for which no caller waits any more are not written', async () => {
   const { batches, ingest } = startIngest(1)
   const left = recordOne(ingest, 'left', () => true)
   const waits = recordOne(ingest, 'waits', () => false)
@@ -129,7 +129,7 @@ it('does not write events for which no caller waits any more', async () => {
   expect(await waits).toBe('recorded')
 })
 
-it('answers all accepted events before it closes, and accepts no further ones', async () => {
+it('closing answers all accepted events, and accepts no further ones', async () => {
   const { batches, ingest, record } = startIngest(1)
   const [answer] = record(0, 1)
   await turn()

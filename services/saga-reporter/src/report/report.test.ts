@@ -45,7 +45,7 @@ function service(writeBatch: WriteBatch) {
   }
 }
 
-it('counts and answers each event of a call with its own outcome, even after a refused one', async () => {
+it('each event of a call is counted and answered with its own outcome, even after a refused one', async () => {
   const { report, counted } = service(async (events) =>
     events.map(({ event }) => {
       if ('sagaId' in event && event.sagaId === 'known') return 'duplicate'
@@ -59,7 +59,7 @@ it('counts and answers each event of a call with its own outcome, even after a r
   expect(await counted()).toEqual({ recorded: 1, rejected: 1, duplicate: 1, failed: 1 })
 })
 
-it('counts the events of a call as failed when none of them was written', async () => {
+it('the events of a call count as failed when none of them was written', async () => {
   const { report, recorder, counted } = service(async (events) => events.map(() => 'recorded'))
   await recorder.close()
   await expect(report(started('one'), started('two'))).rejects.toMatchObject({ kind: 'unavailable' })

@@ -140,7 +140,7 @@ describe('a stream', () => {
   })
 })
 
-it('tells a handler whether its caller still waits', async () => {
+it('a handler can ask whether its caller still waits', async () => {
   const seen: boolean[] = []
   let finished: () => void = () => {}
   const done = new Promise<void>((resolve) => {
@@ -223,7 +223,7 @@ describe('a call that fails after its caller has stopped waiting', () => {
   })
 })
 
-it('is logged as an error when a dependency fails a call whose caller waits', async () => {
+it('a call that a dependency fails is logged as an error when its caller waits', async () => {
   const lines: object[] = []
   const lineLogger = pino({ level: 'debug' }, { write: (line) => lines.push(JSON.parse(line)) })
   const call = unary<Buffer, Buffer>(() => Promise.reject(unavailable('too many events wait')), lineLogger)
@@ -333,7 +333,7 @@ describe('stopping under load', () => {
   })
 })
 
-it('asks clients to reconnect when a connection is old, without a failed call', async () => {
+it('clients are asked to reconnect when a connection is old, without a failed call', async () => {
   const { client } = await start(both, { connectionAgeMsMax: 150, connectionAgeGraceMs: 1000 })
   const until = Date.now() + 1200
   let calls = 0

@@ -67,7 +67,7 @@ async function startFollower(after: number | null = null, tenant = 'default') {
 
 const ascending = (numbers: number[]) => [...numbers].sort((a, b) => a - b)
 
-it('delivers entries that become visible out of order in order, and none twice', async () => {
+it('entries that become visible out of order are delivered in order, and none twice', async () => {
   const follower = await startFollower()
   const slow = await database.pool.connect()
   await slow.query('BEGIN')
@@ -83,7 +83,7 @@ it('delivers entries that become visible out of order in order, and none twice',
   expect(follower.positions()).toEqual([first, second, third])
 })
 
-it('skips rolled-back entries without waiting for other open transactions', async () => {
+it('rolled-back entries are skipped without waiting for other open transactions', async () => {
   const follower = await startFollower()
   const unrelated = await database.pool.connect()
   await unrelated.query('BEGIN')
@@ -100,7 +100,7 @@ it('skips rolled-back entries without waiting for other open transactions', asyn
   unrelated.release()
 })
 
-it('finds an entry whose writer had a clock that was days behind', async () => {
+it("an entry is found although its writer's clock was days behind", async () => {
   const follower = await startFollower()
   const before = await appendEntry(database.pool)
   feed.wake()
@@ -112,7 +112,7 @@ it('finds an entry whose writer had a clock that was days behind', async () => {
   expect(follower.positions()).toEqual([before, late, next])
 })
 
-it('includes entries of transactions that were open when it began', async () => {
+it('entries of transactions that were open at the start are delivered', async () => {
   const slow = await database.pool.connect()
   await slow.query('BEGIN')
   const position = await appendEntry(slow)
@@ -125,13 +125,13 @@ it('includes entries of transactions that were open when it began', async () => 
   expect(follower.positions()).toEqual([position])
 })
 
-it('reports that a position is beyond the end of the log', async () => {
+it('a position beyond the end of the log is reported', async () => {
   const last = await appendEntry(database.pool)
   const follower = await startFollower(last + 1000)
   expect(follower.first).toMatchObject({ reset: true, sequence: last })
 })
 
-it('lets a lagging follower read the log, and joins it to the end without loss or repetition', async () => {
+it('a lagging follower reads the log, and reaches its end without loss or repetition', async () => {
   const begin = await readLastPosition(database)
   const ids = Array.from({ length: 3000 }, (_, n) => `s${n}`)
   const old = await appendEntries(database, ids)
@@ -142,7 +142,7 @@ it('lets a lagging follower read the log, and joins it to the end without loss o
   expect(follower.positions()).toEqual(ascending([...old, ...recent]))
 })
 
-it('continues after the database was unreachable', async () => {
+it('the feed continues after the database was unreachable', async () => {
   const follower = await startFollower()
   await database.pool.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test' AND pid <> pg_backend_pid() AND datname = current_database()",
@@ -203,7 +203,7 @@ class Writers {
   }
 }
 
-it('delivers each committed entry exactly once and in order, however writers overlap', async () => {
+it('each committed entry is delivered exactly once and in order, however writers overlap', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       const follower = await startFollower()

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis?.stop())
 
-it('receives notices once Redis lets it subscribe', async () => {
+it('notices are received once Redis permits the subscription', async () => {
   const lines: { msg: string }[] = []
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
   const administrator = createRedis({ url: redis.url, onError: () => {}, enableOfflineQueue: true })
@@ -38,7 +38,7 @@ it('receives notices once Redis lets it subscribe', async () => {
   notices.close()
 })
 
-it('logs why Redis refuses a notice, and then reports an outage', async () => {
+it('the log has the reason why Redis refuses a notice, and a later outage', async () => {
   const lines: { msg: string; err?: { message: string } }[] = []
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
   let received = 0

@@ -39,7 +39,7 @@ const derived = () =>
     WHERE a.execute_errors IS NOT NULL OR a.compensate_errors IS NOT NULL
     ORDER BY a.tenant, a.id`)
 
-it('contains the latest errors of each activity once, after any history over two reporters', async () => {
+it('the table of errors has the latest errors of each activity once, after any history over two reporters', async () => {
   const tenants = ['t1', 't2', 't3', 't4', 'default']
   for (const tenant of tenants) {
     await Promise.all(
@@ -55,7 +55,7 @@ it('contains the latest errors of each activity once, after any history over two
   expect(rows).toEqual(await derived())
 })
 
-it('contains the errors of a parked activity once its saga is named', async () => {
+it('the table of errors has the errors of a parked activity once its saga is named', async () => {
   const tenant = { metadata: { 'x-tenant': 'parked' } }
   const errorsOf = async () => (await kept()).filter((row) => row.tenant === 'parked')
   await harness.grpc.report('ActivityExecuteAborted', { activityId: 'early', errors: 'No Stock' }, tenant)

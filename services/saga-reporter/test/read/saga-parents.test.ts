@@ -123,7 +123,7 @@ describe('the parent of a saga', () => {
   })
 })
 
-it('shows 100 of many children, and counts all', async () => {
+it('a saga shows 100 of many children, and counts all', async () => {
   await harness.database.pool.query(
     `INSERT INTO sagas (tenant, id, service_name, status, first_seen_at, last_event_at, parent_saga_id)
      SELECT 'large', 's' || n, 'x', CASE WHEN n <= 120 THEN 'Started' ELSE 'Error' END, now() + n * interval '1 second',

@@ -38,7 +38,7 @@ async function report(count: number, tenant: string): Promise<void> {
   )
 }
 
-it('finds no difference after any history', async () => {
+it('a rebuild finds no difference after any history', async () => {
   await report(150, 't1')
   await report(150, 't2')
   await harness.grpc.report('ActivityEnded', { activityId: 'parked' })
@@ -62,7 +62,7 @@ it('finds no difference after any history', async () => {
   expect(code).toBe(0)
 })
 
-it('reports every differing row, and repairs it', async () => {
+it('a rebuild reports every differing row, and repairs it', async () => {
   await harness.grpc.report('SagaStarted', { sagaId: 's', serviceName: 'booking' })
   await harness.grpc.report('ActivityExecuteStarted', {
     sagaId: 's',
@@ -101,7 +101,7 @@ it('reports every differing row, and repairs it', async () => {
   expect((await rebuild('--verify')).code).toBe(0)
 })
 
-it('skips sagas that retention removed, and reports rows without events without deleting them', async () => {
+it('a rebuild skips sagas that retention removed, and reports rows without events without deleting them', async () => {
   await harness.grpc.report('SagaStarted', { sagaId: 'gone', serviceName: 'booking' })
   await harness.grpc.report('ActivityRevoked', { activityId: 'gone-parked' })
   const { pool, prisma } = harness.database
@@ -117,7 +117,7 @@ it('skips sagas that retention removed, and reports rows without events without 
   expect(await prisma.saga.count({ where: { id: 'stray' } })).toBe(1)
 })
 
-it('is correct while events are reported', async () => {
+it('a rebuild is correct while events are reported', async () => {
   const reporting = Promise.all(['t1', 't2', 't3'].map((tenant) => report(200, tenant)))
   const runs = await Promise.all([rebuild('--verify'), rebuild()])
   await reporting

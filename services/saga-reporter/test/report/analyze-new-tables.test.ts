@@ -40,7 +40,7 @@ async function countedRows(table: string): Promise<number> {
   return (await database.pool.query<{ rows: number }>(text, [table])).rows[0]?.rows ?? 0
 }
 
-it('analyzes the tables of a new database when they have their first rows', async () => {
+it('the tables of a new database are analyzed when they have their first rows', async () => {
   const failures: unknown[] = []
   const onCommitted = createAnalyzeNewTables(database, (error) => failures.push(error))
   const store = createSagaEventStore(database, { onCommitted })

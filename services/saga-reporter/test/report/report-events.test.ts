@@ -206,7 +206,7 @@ describe('with a limit of events a second', () => {
   })
 })
 
-it('leaves the same rows as separate calls with the same events', async () => {
+it('a batch leaves the same rows as separate calls with the same events', async () => {
   let run = 0
   const batches = fc.array(fc.array(randomCall, { minLength: 1, maxLength: 12 }), {
     minLength: 1,

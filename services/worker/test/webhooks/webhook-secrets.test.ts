@@ -119,7 +119,7 @@ it('secrets move to a new key, after which the old one can be removed', async ()
   expect(await readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
 })
 
-it('secrets without their key are neither lost nor ignored: readiness and the delivery name the key', async () => {
+it('secrets without their key are not lost, and nothing is sent unsigned: readiness and the delivery name the key', async () => {
   const { id } = await addWebhook(harness.database, receiver.url)
   const before = await secretRow(id)
   const { baseUrl } = await startWorker(randomBytes(32).toString('base64'))

@@ -7,8 +7,8 @@ import type { Processes } from '../service.js'
 const megabyte = 1_000_000
 
 /**
- * Requests of each kind one after the other, cold, and how long the event loop was blocked by one of them.
- * The process gets no other requests, so the time is that of the one request.
+ * Measures single cold requests of each kind, and the longest block of the event loop. The process gets no
+ * other requests, so the time is that of the request alone.
  */
 export async function requestsAlone({ service, samples }: Context): Promise<void> {
   say('one request at a time', 'requests', 'longest ms', 'loop max')

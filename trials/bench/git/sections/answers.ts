@@ -7,7 +7,7 @@ interface Entry {
   too_large: boolean
 }
 
-/** Compares what is about to be measured with what git says. Throws when one answer differs. */
+/** Compares the answers before the measurement with git's output. Throws when one differs. */
 export async function checkAnswers({ service, samples }: Context): Promise<void> {
   const processes = await service.gitApi()
   const client = createClient(processes.ports, service.token)
@@ -42,7 +42,7 @@ export async function checkAnswers({ service, samples }: Context): Promise<void>
   await processes.stop()
 }
 
-/** The sampled commits, and more that rename files: that is where engines differ. */
+/** Returns the sampled commits, and others that rename files, because engines differ there. */
 async function withRenames({ project, fewIds }: Sample): Promise<string[]> {
   const flags = ['-M', '--diff-filter=R', '--format=%H', '--no-merges', '--max-count=60']
   const renaming = (await gitText(project.path, 'log', flags, ['main'])).split('\n').filter(Boolean)

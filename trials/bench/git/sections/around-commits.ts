@@ -14,13 +14,13 @@ const seconds = 2
 
 interface Sides {
   project: Project
-  /** The newest commit first. */
+  /** Newest commit first. */
   ids: string[]
   processes: Processes
   token: string
 }
 
-/** What CI asks around a commit, made anew for each request, beside git in the same run. */
+/** Measures requests of CI around a commit, with uncached answers, beside git in the same run. */
 export async function aroundCommits({ service }: Context): Promise<void> {
   const prepared = await wideRepository()
   const processes = await service.gitApi(0)
@@ -68,13 +68,13 @@ async function beside(name: string, sides: Sides, catFile: Processes, pathsOf: P
   say(name, median(ours), median(theirs), ...ratiosOf(ours, theirs))
 }
 
-/** The median of the ratios, and each of them. */
+/** Returns the median of the ratios, and each of them. */
 function ratiosOf(ours: number[], theirs: number[]): string[] {
   const ratios = ours.map((value, index) => value / (theirs[index] ?? Number.NaN))
   return [median(ratios).toFixed(2), `(${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`]
 }
 
-/** Times of both in turns, after one turn that does not count. */
+/** Returns times of both sides in turns, after one turn that does not count. */
 async function inTurns(
   name: string,
   turns: number,
@@ -92,7 +92,7 @@ async function inTurns(
   say(name, median(times.ours), median(times.git), ratiosOf(times.ours, times.git)[0] ?? '')
 }
 
-/** A page of 100 of 10,000 branches, beside the same fields of `git for-each-ref`. */
+/** Measures a page of 100 of 10,000 branches, beside the same fields of `git for-each-ref`. */
 async function branches({ project, ids, processes, token }: Sides): Promise<void> {
   const lines = Array.from(
     { length: branchesMax },
@@ -115,7 +115,10 @@ async function branches({ project, ids, processes, token }: Sides): Promise<void
   client.close()
 }
 
-/** 100 commits and their diff, each time others, beside one process of git that prints the same diff. */
+/**
+ * Measures 100 commits and their diff, different ones each time, beside one git process that prints the same
+ * diff.
+ */
 async function comparisons({ project, ids, processes, token }: Sides): Promise<void> {
   const client = createClient(processes.ports.slice(0, 1), token)
   const endsOf = (turn: number) => ({ from: ids[compared + turn] ?? '', to: ids[turn] ?? '' })
@@ -132,7 +135,7 @@ async function comparisons({ project, ids, processes, token }: Sides): Promise<v
   client.close()
 }
 
-/** A folder of 100 MB as tar.gz. */
+/** Measures a folder of 100 MB as tar.gz. */
 async function archives({ project, processes, token }: Sides): Promise<void> {
   const url = `http://127.0.0.1:${processes.ports[0]}${repositoryPath(project)}/archive.tar.gz?path=${bulkFolder}`
   const ours = async () => {

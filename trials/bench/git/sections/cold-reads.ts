@@ -6,12 +6,12 @@ import type { Processes } from '../service.js'
 
 const rounds = Number(process.env.ROUNDS ?? 3)
 const seconds = 2
-/** Until the code of a fresh process is compiled, it is several times slower. */
+/** Warm-up, because the code of a new process is several times slower until it is compiled. */
 const warmUpSeconds = 6
 
 /**
- * Reads without a cache of answers: only the number of commits in the history of a tip is kept.
- * Lists are also read as in service, with the commits kept that were read before, as libgit2 keeps objects.
+ * Measures reads without cached answers: only the number of commits in the history of a tip is cached. Lists
+ * are also read as in production, with cached commits, as libgit2 caches objects.
  */
 export async function coldReads(context: Context): Promise<void> {
   say(

@@ -3,11 +3,14 @@ import { createClient, read } from '../load.js'
 import { type Context, type Kind, pathsOf, pathTo, type Sample, say } from '../samples.js'
 
 const seconds = 2
-/** Until the code of a fresh process is compiled, it is several times slower. */
+/** Warm-up, because the code of a new process is several times slower until it is compiled. */
 const warmUpSeconds = 6
 const headings = ['a second', 'p50 ms', 'p99 ms', 'loop p99', 'loop max', 'RSS MiB']
 
-/** Cold reads of the large repository at 1, 8 and 64 connections, with the figures of the processes. */
+/**
+ * Measures cold reads of the large repository at 1, 8 and 64 connections, with the resource use of the
+ * processes.
+ */
 export async function sweep({ service, samples }: Context, kinds: readonly Kind[]): Promise<void> {
   const sample = samples.at(-1) as Sample
   const processes = await service.gitApi(0)
@@ -33,7 +36,7 @@ export async function sweep({ service, samples }: Context, kinds: readonly Kind[
   await processes.stop()
 }
 
-/** Small reads, alone and while somebody else asks for large diffs. */
+/** Measures small reads, alone and while another client requests large diffs. */
 export async function mixedReads({ service, samples }: Context): Promise<void> {
   const sample = samples.at(-1) as Sample
   const processes = await service.gitApi(0)

@@ -9,9 +9,9 @@ const warmUpSeconds = 6
 const memoryOfGit = 'core.deltaBaseCacheLimit'
 
 /**
- * Whether reads cost more in a longer history, both repositories in turns. git keeps 96 MB of what it has
- * unpacked, which the small one fits into and the large one does not; so it is also measured with a git that
- * keeps nothing.
+ * Measures whether reads cost more in a longer history, both repositories in turns. git caches 96 MB of
+ * unpacked objects, which fits the small one but not the large one, so it is also measured with a git without
+ * cache.
  */
 export async function growth(context: Context): Promise<void> {
   const { samples } = context

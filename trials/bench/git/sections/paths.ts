@@ -5,7 +5,7 @@ import { type Context, pathTo, type Sample, say } from '../samples.js'
 
 const filesMax = 12
 
-/** The commits of a file, renames followed, asked for the first time: beside `git log --follow`. */
+/** Measures first reads of the commits of a file, with renames followed, beside `git log --follow`. */
 export async function pathReads({ service, samples }: Context): Promise<void> {
   say('commits of a file, first time', 'ours ms', 'git ms', 'files')
   const processes = await service.gitApi()

@@ -17,15 +17,15 @@ const answerBytesMax = 1e9
 interface Row {
   name: string
   get: string[]
-  /** What a process of git is started with for one of the questions. */
+  /** Arguments of the git process for one of the questions. */
   git?: (index: number) => string[]
 }
 
 /**
- * What CI and readers ask of a real repository: a bare one at `BENCH_REPOSITORY`, with a branch at its HEAD.
- * `BENCH_FILE` is a file that changes often, `BENCH_DEEP_FILE` one below folders, `BENCH_FOLDER` a folder.
- * The same questions are put to git, a process for each, and, with `PEER_URL` and `PEER_TOKEN`, to a server
- * with the same API and the repository at `PEER_PROJECT`.
+ * Measures the requests of CI and readers with a real repository: a bare one at `BENCH_REPOSITORY`, with a
+ * branch at its HEAD. `BENCH_FILE` is a file that changes often, `BENCH_DEEP_FILE` one below folders,
+ * `BENCH_FOLDER` a folder. The same questions go to git, with a process for each, and, with `PEER_URL` and
+ * `PEER_TOKEN`, to a server with the same API and the repository at `PEER_PROJECT`.
  */
 export async function realRepository(service: Service, prepared: string): Promise<void> {
   const git = (...args: string[]) =>
@@ -75,7 +75,7 @@ const deep = process.env.BENCH_DEEP_FILE ?? 't/t4202-log.sh'
 const folder = process.env.BENCH_FOLDER ?? 't'
 
 const at = (values: readonly string[], index: number) => values[index % values.length] ?? ''
-/** Neighbours in a history share what is read, so each comes from elsewhere. */
+/** Neighbours in a history share what is read, so the ids are far apart. */
 const idOf = (ids: readonly string[], index: number) => at(ids, index * 1009)
 const each = (ids: string[], of: (id: string) => string) =>
   Array.from({ length: Math.min(pathsMax, ids.length) }, (_, index) => of(idOf(ids, index)))
@@ -158,7 +158,7 @@ const commitOf = (branch: string, name: string) => ({
 
 type Ask = (index: number) => Promise<{ status: number }>
 
-/** Requests a second, p50 and the CPU time of a request, git's included. */
+/** Measures requests a second, p50 and the CPU time of a request, including git's. */
 async function measure(ask: Ask, most: number, workers = 4): Promise<string[]> {
   let asked = 0
   let refused = 0
@@ -176,12 +176,12 @@ async function measure(ask: Ask, most: number, workers = 4): Promise<string[]> {
 
 const run = promisify(execFile)
 
-/** Rate and CPU time of git alone. */
+/** Measures rate and CPU time of git alone. */
 async function measureGit(path: string, git: Row['git']): Promise<string[]> {
   if (!git) return ['', '']
   const ask = async (index: number) => {
     const args = [`--git-dir=${path}`, ...git(index)]
-    // A few commits come from a history that was merged in, and have none of the files.
+    // A few commits belong to a merged history, and have none of the files.
     return run('git', args, { maxBuffer: answerBytesMax }).then(
       () => ({ status: 200 }),
       () => ({ status: 404 }),
@@ -205,9 +205,7 @@ async function measurePeer(get: string[]): Promise<string[]> {
   return (await measure(ask, get.length)).slice(0, 2)
 }
 
-/**
- * Of the two processes of git-api and what they have started, with a share of what processes have in common.
- */
+/** Prints the memory of both git-api processes and their children, with their share of common memory. */
 function sayMemory(): void {
   const below = listDescendants(process.pid)
   const services = below.filter(({ command }) => command.includes('git-api/dist/bundle'))

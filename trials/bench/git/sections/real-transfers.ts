@@ -16,7 +16,9 @@ interface Cost {
   cpuSeconds: number
 }
 
-/** CPU time is that of all processes below this one: the client, the service and its git. */
+/**
+ * Measures a transfer. CPU time is that of all processes below this one: the client, the service and its git.
+ */
 async function timed(args: string[]): Promise<Cost> {
   const [startedMs, cpuMs] = [performance.now(), cpuMsBelow(process.pid)]
   await run('git', args, { env: { ...process.env, GIT_TERMINAL_PROMPT: '0' } })
@@ -27,8 +29,8 @@ async function timed(args: string[]): Promise<Cost> {
 }
 
 /**
- * A push of two hundred branches and a clone of everything, over HTTP and by git alone on this machine, in
- * turns.
+ * Measures a push of two hundred branches and a clone of everything, over HTTP and with git alone on this
+ * machine, in turns.
  */
 export async function transfers(path: string, url: string): Promise<void> {
   const folder = mkdtempSync(join(dirname(path), 'transfers-'))

@@ -4,10 +4,12 @@ import { type Context, pathTo, type Sample, say } from '../samples.js'
 
 const rounds = Number(process.env.ROUNDS ?? 3)
 const seconds = 2
-/** Until the code of a fresh process is compiled, it is several times slower. */
+/** Warm-up, because the code of a new process is several times slower until it is compiled. */
 const warmUpSeconds = 6
 
-/** Reads whose answers are cached, beside bare express with the same bytes and the same authentication. */
+/**
+ * Measures reads with cached answers, beside bare express with the same bytes and the same authentication.
+ */
 export async function warmReads({ service, samples }: Context): Promise<void> {
   const sample = samples.at(-1) as Sample
   const paths = [pathTo(sample, ''), pathTo(sample, `/${sample.tip}`), pathTo(sample, `/${sample.tip}/diff`)]

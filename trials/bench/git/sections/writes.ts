@@ -5,7 +5,7 @@ import { createClient, type Load, workThrough } from '../load.js'
 import { type Context, pathTo, type Sample, say } from '../samples.js'
 
 const rounds = Number(process.env.ROUNDS ?? 3)
-/** Until the code of a fresh process is compiled, it is several times slower. */
+/** Warm-up, because the code of a new process is several times slower until it is compiled. */
 const warmUpRounds = 2
 const seconds = 3
 const workers = 4
@@ -14,7 +14,7 @@ let lastBranch = 0
 const refUpdates = (lines: string[]) => (path: string) =>
   execFileSync('git', [`--git-dir=${path}`, 'update-ref', '--stdin'], { input: `${lines.join('\n')}\n` })
 
-/** New branches on a commit. */
+/** Creates branches at commits. */
 function branchesAt(sample: Sample, ids: string[]): string[] {
   const names = ids.map(() => {
     lastBranch += 1
@@ -29,7 +29,7 @@ const filesOf = (worker: number, index: number) =>
     [1, 2, 3].map((file) => [`made/${worker}/${index}/file-${file}.txt`, `Text ${index}\n`.repeat(30)]),
   )
 
-/** Commits of three new files, a branch for each worker, beside git's plumbing. */
+/** Measures commits of three new files, with a branch for each worker, beside git's plumbing. */
 export async function creates({ service, samples }: Context): Promise<void> {
   const processes = await service.gitApi()
   const client = createClient(processes.ports, service.token)
@@ -72,7 +72,7 @@ export async function creates({ service, samples }: Context): Promise<void> {
   await processes.stop()
 }
 
-/** Each worker has a separate branch, and commits to it one after the other. */
+/** Each worker has its own branch, and commits to it one by one. */
 async function run(
   sample: Sample,
   commit: (branch: string, worker: number, index: number) => Promise<void>,
@@ -98,7 +98,7 @@ async function checkSound({ project, tip }: Sample): Promise<void> {
   if (connected.trim() !== '' || Number(made) === 0) throw new Error(`fsck says ${connected}`)
 }
 
-/** Each pick goes to a separate branch, some commits before the picked one. */
+/** Measures cherry-picks, each to its own branch, some commits before the picked one. */
 export async function cherryPicks({ service, samples, withLibgit2 }: Context): Promise<void> {
   const processes = await service.gitApi()
   const client = createClient(processes.ports, service.token)
@@ -141,7 +141,7 @@ export async function cherryPicks({ service, samples, withLibgit2 }: Context): P
   await processes.stop()
 }
 
-/** For each sampled commit one some generations before it. */
+/** Returns for each sampled commit an ancestor some generations before it. */
 async function basesOf(sample: Sample): Promise<Map<string, string>> {
   const names = sample.fewIds.map((id) => `${id}~4`)
   const input = `${names.join('\n')}\n`

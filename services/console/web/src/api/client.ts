@@ -2,9 +2,7 @@ import { problemsText } from '../lib/problems-text'
 import { noteServerTime } from '../lib/server-clock'
 import { noteUnauthorized } from './session-end'
 
-/**
- * A refusal or failure of the API, with its sentence and its whole body. `status` is 0 when no answer came.
- */
+/** A refusal or failure of the API, with its sentence and its whole body. `status` is 0 without an answer. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -19,11 +17,11 @@ export type Query = Record<string, string | number | boolean | undefined | null>
 
 export interface Page<Row> {
   rows: Row[]
-  /** Unset when the API does not count that far. */
+  /** Unset when the API does not count that many. */
   total: number | undefined
   nextPage: number | undefined
   nextCursor: string | undefined
-  /** Of a list that is read on from a token. */
+  /** Token of the next page, for lists that have one. */
   nextToken: string | undefined
   headers: Headers
 }
@@ -32,7 +30,7 @@ const base = '/api/v4'
 
 export const addressOf = (path: string, query?: Query): string => base + withQuery(path, query)
 
-/** A path with parameters, which more may be added to. */
+/** Returns a path with parameters, to which more may be added. */
 export function withQuery(path: string, query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
@@ -48,7 +46,7 @@ interface Call {
   query?: Query | undefined
   body?: unknown
   signal?: AbortSignal | undefined
-  /** The tag of the version that is to be changed. */
+  /** The ETag of the version to change. */
   ifMatch?: string | undefined
 }
 
@@ -68,7 +66,7 @@ async function call(method: string, path: string, { query, body, signal, ifMatch
     if (signal?.aborted) throw error
     throw noAnswer()
   }
-  // Only an answer that no cache may keep without asking tells the time.
+  // Only an answer that no cache may serve without revalidation tells the current time.
   if (/must-revalidate|no-store/.test(response.headers.get('Cache-Control') ?? ''))
     noteServerTime(response.headers.get('Date'), { sentMs, receivedMs: Date.now() })
   if (response.status === 401 && path !== '/session') noteUnauthorized()
@@ -79,19 +77,19 @@ async function call(method: string, path: string, { query, body, signal, ifMatch
 export const noAnswer = () =>
   new ApiError(0, 'The server does not answer. Check the connection and try again.')
 
-/** A refusal with its sentence. */
+/** Returns the error of a refusal, with its sentence. */
 export function refusalOf(status: number, text: string): ApiError {
   try {
     const body = JSON.parse(text) as Record<string, unknown>
     const problems = problemsText(body.message ?? body.error)
     if (problems) return new ApiError(status, isBareStatus(problems) ? unavailableNow : problems, body)
   } catch {
-    // Not JSON: a proxy on the way answered.
+    // The text is not JSON, because a proxy has answered.
   }
   return new ApiError(status, `The server answered ${status}.`)
 }
 
-/** A part of Switchyard failed or does not answer, and operators find in the log why. */
+/** Sentence for a part of Switchyard that failed or does not answer; the log has the reason for operators. */
 const unavailableNow = 'Switchyard cannot answer this now. Try again in a moment.'
 const isBareStatus = (text: string) => /^5\d\d [A-Za-z ]+$/.test(text)
 
@@ -103,7 +101,7 @@ export async function getBytes(path: string, query?: Query, signal?: AbortSignal
   return new Uint8Array(await (await call('GET', path, { query, signal })).arrayBuffer())
 }
 
-/** One page of a list, with the facts about the other pages in its headers. */
+/** Reads one page of a list, with the data about other pages from its headers. */
 export async function getPage<Row>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<Row>> {
   const response = await call('GET', path, { query, signal })
   const { headers } = response
@@ -119,13 +117,13 @@ export async function getPage<Row>(path: string, query?: Query, signal?: AbortSi
 
 const numberOf = (text: string | null) => (text ? Number(text) : undefined)
 
-/** `<…?page_token=7>; rel="next"` ⇒ 7. */
+/** Reads the token of the next page: `<…?page_token=7>; rel="next"` ⇒ 7. */
 function tokenOfNext(link: string | null): string | undefined {
   const [, address] = /<([^<>]*)>; rel="next"/.exec(link ?? '') ?? []
   return address === undefined ? undefined : (new URL(address).searchParams.get('page_token') ?? undefined)
 }
 
-/** A resource, and the tag of its version, which a change names. */
+/** A resource, and the ETag of its version, which a change must send. */
 export interface Versioned<Resource> {
   resource: Resource
   etag: string
@@ -142,15 +140,15 @@ export async function getVersioned<Resource>(
 /**
  * Changes a version of a resource.
  *
- * @returns the tag of the new version
- * @throws ApiError 412 when it is not the newest any more
+ * @returns the ETag of the new version
+ * @throws ApiError 412 when the version is no longer the newest
  */
 export async function changeVersion(path: string, body: object, etag: string): Promise<string> {
   const response = await call('PUT', path, { body, ifMatch: etag })
   return response.headers.get('ETag') ?? '*'
 }
 
-/** Sends a change. Answers without a body give undefined. */
+/** Sends a change. Returns undefined for an answer without a body. */
 export async function send<Answer = undefined>(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,

@@ -1,6 +1,6 @@
 type Listener = () => void
 
-/** Something that happens, and those who are told of it. */
+/** Creates an event, to which listeners can subscribe. */
 function createSignal() {
   const listeners = new Set<Listener>()
   return {
@@ -16,14 +16,14 @@ function createSignal() {
 
 const unauthorized = createSignal()
 
-/** Calls a listener when the API answers 401: the session may have ended. */
+/** Calls a listener when the API answers 401, because the session may have ended. */
 export const onUnauthorized = unauthorized.listen
 export const noteUnauthorized = unauthorized.give
 
 const ends = createSignal()
 let hasEnded = false
 
-/** Whether the session has ended while the page had unsaved work, which stays on it. */
+/** Whether the session has ended while the page has unsaved work, which must stay on it. */
 export const endedSession = {
   subscribe: ends.listen,
   get: () => hasEnded,
@@ -48,9 +48,9 @@ document.addEventListener('input', ({ target }) => {
 const held = new Set<object>()
 
 /**
- * Keeps the page when the session ends, because it has work that would be lost with it.
+ * Keeps the page when the session ends, because it has unsaved work.
  *
- * @returns what lets it go again
+ * @returns a function that stops keeping it
  */
 export function holdPage(): () => void {
   const hold = {}
@@ -58,6 +58,6 @@ export function holdPage(): () => void {
   return () => held.delete(hold)
 }
 
-/** Whether the page has something that would be lost with it, such as a form in which somebody has typed. */
+/** Returns whether the page has unsaved work, such as a form with typed text. */
 export const hasUnsavedWork = (): boolean =>
   held.size > 0 || [...edited].some(({ isConnected }) => isConnected)

@@ -14,7 +14,7 @@ export interface Session {
   user: SessionUser | null
   scopes: string[]
   expires_at?: string | null
-  /** The provider of single sign-on by which it began. */
+  /** The provider of single sign-on by which the session began. */
   provider?: string
 }
 
@@ -26,21 +26,21 @@ export const sessionQuery = queryOptions({
     const session = await get<Session>('/session', {}, signal)
     const before = client.getQueryData<Session>(sessionKey)
     if (session.user || !before?.user || !hasUnsavedWork()) return session
-    // What somebody has typed or uploads stays on the page until they have signed in again.
+    // Typed text and running uploads stay on the page until the user has signed in again.
     endedSession.set(true)
     return before
   },
   staleTime: 60_000,
 })
 
-/** The ways to begin a session, and whether users make tokens for themselves. */
+/** The ways to begin a session, and whether users can create their own tokens. */
 export const signInQuery = queryOptions({
   queryKey: ['sign-in'],
   queryFn: ({ signal }) => get<SignIn>('/sign_in', {}, signal),
   staleTime: 60_000,
 })
 
-/** The parts of the console that not every session may use. */
+/** The parts of the console that only some sessions may use. */
 export type Area =
   | 'sagas'
   | 'sagas.change'
@@ -56,8 +56,8 @@ export type Area =
   | 'system'
 
 /**
- * The rules of the API's guards: administrators read with `read_api` and change with `api`; some scopes open
- * one area each.
+ * Applies the rules of the API's guards: administrators read with `read_api` and change with `api`; some
+ * scopes permit one area each.
  */
 export function mayUse({ user, scopes }: Session, area: Area): boolean {
   if (!user) return false

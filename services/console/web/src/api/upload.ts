@@ -1,7 +1,7 @@
 import { ApiError, addressOf, noAnswer, type Query, refusalOf } from './client'
 import { noteUnauthorized } from './session-end'
 
-/** How far a file has got, and how it is stopped. */
+/** The progress of a file, and its cancellation. */
 export interface Transfer {
   onProgress: (sentBytes: number) => void
   signal: AbortSignal
@@ -11,14 +11,14 @@ interface Upload {
   method: 'PUT' | 'POST'
   path: string
   query?: Query
-  /** A form, or the bytes of the file itself. */
+  /** A form, or the bytes of the file. */
   body: Blob | FormData
 }
 
 const sessionEnded = 'Your session has ended. Sign in again, then try again.'
 
 /**
- * Sends a file. `fetch` does not say how much of a body it has sent, so this is an XMLHttpRequest.
+ * Sends a file with XMLHttpRequest, because `fetch` does not report the progress of a body.
  *
  * @throws ApiError for a refusal and without an answer; the reason of the signal when it is aborted
  */
@@ -32,7 +32,7 @@ export function upload<Answer>(
     const fail = (error: unknown) => reject(signal.aborted ? signal.reason : error)
     request.open(method, addressOf(path, query))
     request.setRequestHeader('Accept', 'application/json')
-    // Whatever type a browser takes a file for, these are bytes.
+    // The bytes are sent as such, whatever type the browser detects.
     if (body instanceof Blob) request.setRequestHeader('Content-Type', 'application/octet-stream')
     request.upload.onprogress = ({ loaded }) => onProgress(loaded)
     request.onload = () => {

@@ -5,11 +5,11 @@ import { Modal, ModalActions } from './modal'
 import { Problem } from './states'
 
 /**
- * A dialog with a form and one action. It stays open, with the sentence of the refusal, when the action
+ * A dialog with a form and one action. It stays open and shows the sentence of the refusal when the action
  * fails.
  *
- * @param action the name of the button that does it
- * @param run receives the values of the form. It must close the dialog when it succeeds
+ * @param action the label of the action's button
+ * @param run receives the values of the form. It must close the dialog on success
  */
 export function ActionDialog({
   title,
@@ -65,8 +65,8 @@ export function ActionDialog({
   )
 }
 
-/** The text of a field, without spaces around it. */
+/** Returns the text of a field, trimmed. */
 export const textOf = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
 
-/** The items of a list that is typed one a line. */
+/** Returns the items of a list that is typed one per line. */
 export const linesOf = (form: FormData, name: string): string[] => filledLines(textOf(form, name))

@@ -10,7 +10,7 @@ const tones = {
 
 export type Tone = keyof typeof tones
 
-/** @param wraps the text may be long: it goes on in the next line */
+/** @param wraps for long texts: they continue on the next line */
 export const Badge = ({
   tone = 'plain',
   wraps,
@@ -61,6 +61,6 @@ const toneByState: Record<string, Tone> = {
   Compensated: 'warn',
 }
 
-/** A state of a saga, activity, status or deployment, by its word. */
+/** A badge with the state of a saga, activity, status or deployment. */
 export const State = ({ of }: { of: string | null | undefined }) =>
   of ? <Badge tone={toneByState[of] ?? 'plain'}>{of}</Badge> : null

@@ -1,7 +1,7 @@
 import type { JobIdentity } from '../generated/types.gen'
 import { isWebAddress } from '../lib/format'
 
-/** Says which CI job did it, by what its identity token claimed. Nothing, when there was none. */
+/** The CI job that acted, as its identity token described it; nothing without a job. */
 export function ByJob({ job }: { job: JobIdentity | null | undefined }) {
   if (!job) return null
   const link = job.url !== null && isWebAddress(job.url) ? job.url : undefined
@@ -28,8 +28,7 @@ export function ByJob({ job }: { job: JobIdentity | null | undefined }) {
 }
 
 /**
- * Where the job comes from: the host of its page or else of its issuer, and the repository or else the
- * subject.
+ * Returns the origin of the job: the host of its page, or of its issuer, and the repository, or the subject.
  */
 function sourceOf({ issuer, repository, subject }: JobIdentity, link: string | undefined): string {
   const address = link ?? issuer

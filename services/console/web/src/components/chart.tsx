@@ -6,21 +6,22 @@ import { useThemeChoice } from '../lib/theme'
 
 export interface Series {
   name: string
-  /** A token of the theme: `accent`, `bad`, … */
+  /** A colour of the theme: `accent`, `bad`, … */
   color: string
   values: (number | null)[]
 }
 
 const height = 160
-/** The table of figures for screen readers has at most so many rows, spread over the time. */
+/** Most rows of the table for screen readers, which are spread over the time. */
 const tableRowsMax = 60
 
 /**
- * Lines over time. The figure contains a table of the same figures, which only screen readers see.
+ * Lines over time. The chart contains a table of the same values for screen readers.
  *
  * @param times of all values, in milliseconds
- * @param steps between two marks of the axis of values, the least one first; unset: round numbers
- * @param weekly the times are beginnings of weeks in UTC: they are shown as days, and each value as a point
+ * @param steps possible distances between marks of the value axis, ascending; unset: round numbers
+ * @param weekly whether the times are starts of weeks in UTC, which are shown as days, with a point for each
+ *   value
  */
 export function Chart({
   name,
@@ -103,7 +104,7 @@ const exactClock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 const exactDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** '20:29', and '20:29:45' where marks stand closer together than a minute. */
+/** Returns '20:29', or '20:29:45' where marks are closer together than a minute. */
 function clockTimes(seconds: number[]): string[] {
   const [first = 0, second = first + 60] = seconds
   const format = second - first < 60 ? exactClock : clock
@@ -155,7 +156,7 @@ function draw(
         stroke: color(one.color),
         width: 1.5,
         spanGaps: false,
-        // A week between two without a value would draw no line.
+        // A week between two weeks without a value would have no line.
         points: weekly ? { show: true, size: 5 } : { show: false },
       })),
     ],

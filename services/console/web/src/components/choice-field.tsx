@@ -3,7 +3,7 @@ import { type ComponentProps, type FormEvent, useDeferredValue, useEffect, useId
 import { TextField } from './fields'
 import { useTyped } from './use-typed'
 
-/** The names that contain a text, of a list that may be of any length. */
+/** Returns the query for names that contain a text, for a list of any length. */
 export type FindNames = (text: string) => UseQueryOptions<string[], Error, string[], string[]>
 
 const useNames = (find: FindNames, text: string) =>
@@ -17,7 +17,7 @@ const Names = ({ id, names }: { id: string; names: readonly string[] }) => (
   </datalist>
 )
 
-/** A field of a form for a name, which searches while one types. */
+/** A form field for a name, which searches during typing. */
 export function ChoiceField({
   find,
   ...props
@@ -33,7 +33,7 @@ export function ChoiceField({
 }
 
 /**
- * A filter by a name, which searches while one types. A whole name is taken at once, everything else with
+ * A filter by a name, which searches during typing. A complete name applies at once, any other text with
  * Enter.
  */
 export function ChoiceFilter({
@@ -44,7 +44,7 @@ export function ChoiceFilter({
   find,
 }: {
   label: string
-  /** Shown while nothing is chosen. */
+  /** Text while nothing is chosen. */
   all: string
   value: string | undefined
   onChange: (value: string | undefined) => void

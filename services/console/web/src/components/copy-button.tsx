@@ -1,14 +1,17 @@
 import { type MouseEvent, useState } from 'react'
 import { Button } from './button'
 
-/** Browsers have a clipboard for pages on https and on this machine only; others copy what is selected. */
+/**
+ * Copies a text. Browsers provide a clipboard only for pages on https and on this machine; otherwise, a
+ * selection is copied.
+ */
 async function copyText(text: string, beside: HTMLElement): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
   field.value = text
   field.readOnly = true
   field.className = 'sr-only'
-  // An open dialog lets nothing outside of it be selected.
+  // An open dialog prevents selections outside of it.
   beside.parentElement?.append(field)
   field.select()
   const isCopied = document.execCommand('copy')
@@ -17,7 +20,7 @@ async function copyText(text: string, beside: HTMLElement): Promise<void> {
   if (!isCopied) throw new Error('the browser does not copy')
 }
 
-/** Copies a text, and says so for two seconds. */
+/** A button that copies a text, and confirms it for two seconds. */
 export function CopyButton({ label, text }: { label: string; text: () => string | Promise<string> }) {
   const [said, setSaid] = useState<string>()
   const copy = async ({ currentTarget }: MouseEvent<HTMLButtonElement>) => {

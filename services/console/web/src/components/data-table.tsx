@@ -7,11 +7,11 @@ import { Shown } from './states'
 export interface Column<Row> {
   header: string
   cell: (row: Row) => ReactNode
-  /** Numbers stand at the right. */
+  /** Whether the column has numbers, which are aligned to the right. */
   numeric?: boolean
-  /** Left out on narrow screens. */
+  /** Whether the column is hidden on narrow screens. */
   wide?: boolean
-  /** On narrow screens it stands below the other cells of its row, with its header. */
+  /** Whether, on narrow screens, the cell is below the other cells of its row, with its header. */
   below?: boolean
 }
 
@@ -21,14 +21,14 @@ interface TableProps<Row> {
   columns: Column<Row>[]
   rows: readonly Row[]
   rowKey: (row: Row) => string | number
-  /** Shown instead of a table without rows. */
+  /** Content in place of a table without rows. */
   empty?: ReactNode
   busy?: boolean | undefined
 }
 
 /**
- * A table of rows. `j` and `k` move the focus from row to row, to the first link or button of each; Enter
- * opens the link.
+ * A table of rows. `j` and `k` move the focus between rows, to the first link or button of each; Enter opens
+ * the link.
  */
 export function DataTable<Row>({ label, columns, rows, rowKey, empty, busy }: TableProps<Row>) {
   if (rows.length === 0 && empty) return <div aria-busy={busy || undefined}>{empty}</div>
@@ -90,15 +90,15 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
   )
 }
 
-// Columns stand closer together on narrow screens.
+// Columns are closer together on narrow screens.
 const cellClass = 'px-2 py-2 md:px-4'
 
 const classOf = <Row,>({ numeric, wide }: Column<Row>) =>
   `${numeric ? 'text-right whitespace-nowrap tabular-nums' : 'xl:min-w-32'} ${wide ? 'hidden md:table-cell' : ''}`
 
 /**
- * The table of one numbered page of a list, with the way to the other pages. It is busy while it shows the
- * page before.
+ * The table of one numbered page of a list, with links to other pages. It is busy while it still shows the
+ * previous page.
  */
 export const PagedTable = <Row,>({
   query,

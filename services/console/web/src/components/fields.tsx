@@ -6,7 +6,7 @@ const box =
 interface Labelled {
   label: string
   hint?: ReactNode
-  /** What is wrong with the value. */
+  /** The error of the value. */
   problem?: string | undefined
 }
 
@@ -104,7 +104,7 @@ export function CheckboxField({ label, ...props }: { label: string } & Component
   )
 }
 
-/** A small select beside others, for filters: its label is read, not shown. */
+/** A small select for filters, whose label is only for screen readers. */
 export function FilterSelect({
   label,
   value,
@@ -116,7 +116,7 @@ export function FilterSelect({
   value: string | undefined
   onChange: (value: string | undefined) => void
   options: readonly (string | { value: string; label: string })[]
-  /** The name of the choice that filters nothing. */
+  /** Name of the choice without a filter. */
   all: string
 }) {
   return (

@@ -2,7 +2,7 @@ import { type Piece, parseMarkdown } from '@switchyard/banner/text'
 import { createElement } from 'react'
 import { visibleControls } from '../lib/format'
 
-/** The text of a broadcast message, with the same small markup as on every site that shows it. */
+/** The text of a broadcast message, with the same small markup as on every site. */
 export const MessageText = ({ text }: { text: string }) => (
   <span dir="auto">{parseMarkdown(text).map(show)}</span>
 )
@@ -15,7 +15,7 @@ function show(piece: Piece, index: number): React.ReactNode {
   return createElement(piece.tag, { key: index, ...attributes, ...look }, inner)
 }
 
-/** The text of a message without its markup, for places that cannot hold a link. */
+/** Returns the text of a message without its markup, for places without links. */
 export const plainText = (text: string): string => parseMarkdown(text).map(flat).join('')
 
 const flat = (piece: Piece): string => (typeof piece === 'string' ? piece : piece.pieces.map(flat).join(''))

@@ -2,9 +2,9 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { useFocusReturn } from './use-focus-return'
 
 /**
- * A dialog of the browser: it holds the focus, Escape closes it, and the focus goes back to where it was, or
- * beside it when that is deleted. The content is mounted only while it is open, so each opening begins with
- * its initial state.
+ * A dialog of the browser: it holds the focus, Escape closes it, and the focus returns to its former element,
+ * or to a neighbour when that was deleted. The content is mounted only while it is open, so each opening
+ * begins with its initial state.
  *
  * @param title the accessible name, shown as a heading
  */

@@ -2,15 +2,15 @@ import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
 
 let shownPath: string | undefined
-/** The heading that had the focus went away, and nothing else has it since. */
+/** Set when the focused heading was removed, and nothing else has received the focus since then. */
 let hasLostHeading = false
 
 /**
- * The frame of a page: the title of the document, the one heading, and the actions beside it. Moving from
- * another page puts the focus on the heading, so that a screen reader announces what is shown; the first page
- * of a visit leaves the focus alone.
+ * The frame of a page: the title of the document, the one heading, and the actions beside it. Coming from
+ * another page puts the focus on the heading, so that a screen reader announces the page; the first page of a
+ * visit does not move the focus.
  *
- * @param title what the page shows, without the name of the product
+ * @param title name of the page, without the name of the product
  * @param heading unset: the title
  */
 export function Page({
@@ -24,12 +24,13 @@ export function Page({
   actions?: ReactNode
   children?: ReactNode
 }) {
-  // The address changes before the page does: the page that is left must not take it for its own.
+  // The address changes before the page does, so the previous page must not mistake the new address for its
+  // own.
   const path = useRouterState({ select: (state) => (state.resolvedLocation ?? state.location).pathname })
   const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     const isOther = shownPath !== undefined && shownPath !== path
-    // Focusing leaves the place where the page is scrolled to.
+    // Focusing does not change the scroll position.
     if (isOther || (hasLostHeading && document.activeElement === document.body))
       ref.current?.focus({ preventScroll: true })
     shownPath = path
@@ -72,7 +73,7 @@ export function Panel({
   actions?: ReactNode
   children: ReactNode
   busy?: boolean | undefined
-  /** The content has no padding, for tables and code. */
+  /** Whether the content has no padding, for tables and code. */
   flush?: boolean
 }) {
   return (
@@ -90,7 +91,7 @@ export function Panel({
   )
 }
 
-/** What is known of one thing: names and values in columns, of which narrow screens show two. */
+/** Names and values of one thing in columns, of which narrow screens show two. */
 export const FactGrid = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-3 lg:grid-cols-5">
     {facts.map(([name, value]) => (

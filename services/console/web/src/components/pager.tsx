@@ -1,7 +1,7 @@
 import { count } from '../lib/format'
 import { Button } from './button'
 
-/** Moves through numbered pages. Nothing is shown when there is one page only. */
+/** Links to numbered pages; nothing when there is only one page. */
 export function Pager({
   page,
   nextPage,
@@ -33,10 +33,10 @@ export function Pager({
 }
 
 /**
- * Moves through a list whose pages are named by what they begin after, so that new rows at its begin repeat
- * none. Back in the browser is the way to the page before.
+ * Links through a list whose pages begin after an item, so that new rows at its start do not repeat others.
+ * The browser's Back leads to the previous page.
  *
- * @param token of the page that is shown; unset: the first
+ * @param token token of the current page; unset: the first page
  */
 export function TokenPager({
   token,

@@ -1,6 +1,6 @@
 import { useId } from 'react'
 
-/** The times that a page can show, of which one is chosen. @param names of the ranges, in their order */
+/** The ranges of time of a page, one of which is chosen. @param names names of the ranges, in order */
 export function RangeChoice<Range extends string>({
   names,
   range,

@@ -3,7 +3,7 @@ import { useTyped } from './use-typed'
 
 const typingPauseMs = 250
 
-/** The searchbox of a list, which `/` focuses. The list follows when the typing pauses. */
+/** The search field of a list, which `/` focuses. The list updates when typing pauses. */
 export function SearchBox({
   value,
   onChange,

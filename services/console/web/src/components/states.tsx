@@ -12,7 +12,7 @@ export const Loading = ({ what = 'Loading…' }: { what?: string }) => (
   </div>
 )
 
-/** A failure as a sentence, with a button to try again when `retry` is set. */
+/** The sentence of a failure, with a button to retry when `retry` is set. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => unknown }) {
   return (
     <div role="alert" className="flex flex-wrap items-center gap-3 rounded-lg bg-bad-soft px-4 py-3 text-bad">
@@ -27,7 +27,7 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => unknow
 export const sentenceOf = (error: unknown): string =>
   error instanceof ApiError ? error.message : 'Something went wrong on this page. Reload it and try again.'
 
-/** An empty list: what is empty, and what to do. */
+/** An empty list: its title, and what to do. */
 export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
   <div className="px-4 py-8 text-center">
     <p className="font-medium">{title}</p>
@@ -35,11 +35,11 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
   </div>
 )
 
-/** What is read of a query, of one answer or of many pages. */
+/** The used part of a query, of one answer or of many pages. */
 type Asked<Data> = Pick<UseQueryResult<Data>, 'data' | 'error' | 'isError'> & { refetch: () => unknown }
 
 /**
- * Shows the data of a query, its failure, or that it is loading. What does not exist is shown as the page
+ * Shows the data of a query, its failure, or that it is loading. For a missing resource, it shows the page
  * 'Not found'.
  */
 export function Shown<Data>({
@@ -63,10 +63,13 @@ export function Shown<Data>({
 
 export const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404
 
-/** A token may be bound to tenants or to a project, which the session does not tell. */
+/**
+ * Returns whether an error is a 403. A token may be bound to tenants or to a project, which the session does
+ * not show.
+ */
 export const isRefused = (error: unknown) => error instanceof ApiError && error.status === 403
 
-/** A page that could not be shown. */
+/** An error in place of a page. */
 export function Failed({ error, reset }: { error: unknown; reset?: () => void }) {
   const router = useRouter()
   if (isMissing(error)) return <NotFound />

@@ -1,4 +1,4 @@
-/** A long text in a box that scrolls. Its name makes it a region, which the keyboard reaches. */
+/** A long text in a box that scrolls. Its name makes it a region, which the keyboard can reach. */
 export const TextBox = ({
   label,
   busy,

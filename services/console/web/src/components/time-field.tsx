@@ -4,10 +4,10 @@ import { localTime, momentsOfLocal, timeOfLocal } from '../lib/local-time'
 import { SelectField, TextField } from './fields'
 
 /**
- * A field for a moment, which is typed in the viewer's zone, to the second. Below it stands the zone, and in
- * the hour that comes twice the choice which of the two is meant.
+ * A field for an instant in the viewer's time zone, to the second. Below it is the zone, and, in an hour that
+ * occurs twice, the choice between the two.
  *
- * @param value in ISO 8601; '' while the field holds no time
+ * @param value in ISO 8601; '' while the field has no time
  */
 export function TimeField({
   label,

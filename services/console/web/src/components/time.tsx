@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { exactTime, sinceNow } from '../lib/format'
 import { serverNow } from '../lib/server-clock'
 
-/** The current time by the clock of the server, updated every `periodMs`. */
+/** Returns the server's current time, updated every `periodMs`. */
 export function useNow(periodMs = 15_000): number {
   const [now, setNow] = useState(serverNow)
   useEffect(() => {
@@ -12,9 +12,9 @@ export function useNow(periodMs = 15_000): number {
   return now
 }
 
-/** A time as a distance from now, with the exact one in the viewer's zone on hover. */
+/** A time relative to now, with the exact time in the viewer's zone on hover. */
 export function Time({ at, absolute }: { at: string | null | undefined; absolute?: boolean }) {
-  // Shown anew with each step of the clock. What was read since the last step is not in the future.
+  // Renders again with each step of the clock. Data that was read since the last step is not in the future.
   useNow()
   if (!at) return <span className="text-quiet">–</span>
   const time = new Date(at)

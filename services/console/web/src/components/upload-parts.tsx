@@ -4,7 +4,7 @@ import { Button } from './button'
 import { sentenceOf } from './states'
 import type { Uploading, Uploads } from './use-uploads'
 
-/** A button that lets one choose files. */
+/** A button to choose files. */
 export function FileButton({
   children,
   onFiles,
@@ -24,7 +24,7 @@ export function FileButton({
         hidden
         onChange={({ target }) => {
           onFiles([...(target.files ?? [])])
-          // The same file can be chosen again.
+          // Clears the value, so that the same file can be chosen again.
           target.value = ''
         }}
       />
@@ -38,7 +38,7 @@ export function FileButton({
 const hasFiles = ({ dataTransfer }: Pick<globalThis.DragEvent, 'dataTransfer'>) =>
   dataTransfer?.types.includes('Files') ?? false
 
-/** A file that is dropped beside its place would replace the page. */
+/** Prevents a file that is dropped outside of the target from replacing the page. */
 function keepPage(event: globalThis.DragEvent) {
   if (!event.defaultPrevented && hasFiles(event)) event.preventDefault()
 }
@@ -54,7 +54,7 @@ function useKeptPage() {
   }, [])
 }
 
-/** The files of a paste or a drop, without folders, which cannot be read as files. */
+/** Returns the files of a paste or a drop, without folders, which cannot be read as files. */
 function filesIn({ items }: DataTransfer): { files: File[]; folders: number } {
   const given = [...items].filter(({ kind }) => kind === 'file')
   const plain = given.filter((item) => !item.webkitGetAsEntry()?.isDirectory)
@@ -62,7 +62,7 @@ function filesIn({ items }: DataTransfer): { files: File[]; folders: number } {
   return { files, folders: given.length - plain.length }
 }
 
-/** A part of the page on which files can be dropped, and into whose fields they can be pasted. */
+/** A part of the page that accepts dropped files, and files that are pasted into its fields. */
 export function FileDrop({
   label,
   onFiles,
@@ -99,7 +99,7 @@ export function FileDrop({
         take(event, event.dataTransfer)
       }}
       onPaste={(event) => {
-        // Programs of offices copy a picture of each text beside it.
+        // Office programs copy a picture of each text beside it.
         if (event.clipboardData.getData('text/plain') === '') take(event, event.clipboardData)
       }}
     >
@@ -114,7 +114,8 @@ export function FileDrop({
 }
 
 /**
- * The files that are not stored yet, each with its progress and a way to stop it, and what was stored last.
+ * The files that are not stored yet, each with its progress and a way to cancel it, and the file that was
+ * stored last.
  */
 export const UploadList = ({ items, stored, remove, retry }: Uploads) => (
   <>

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
 
-/** An element around the one that had the focus. */
+/** An ancestor of the element that had the focus. */
 interface Step {
   element: Element
-  /** The next of its kind in its list, else the one before. */
+  /** The next element of its kind in its list, otherwise the previous one. */
   beside: Element | undefined
 }
 
@@ -17,8 +17,8 @@ function stepsTo(focused: Element | null): Step[] {
 }
 
 /**
- * The element that had the focus; when that was removed, the one beside it in its list, else the labeled
- * region around it.
+ * Returns the element that had the focus; when it was removed, its neighbour in the list, otherwise the
+ * labelled region around it.
  */
 function placeIn(steps: readonly Step[]): Element | null {
   const at = steps.findIndex(({ element }) => element.isConnected)
@@ -28,17 +28,18 @@ function placeIn(steps: readonly Step[]): Element | null {
 }
 
 /**
- * When the component that calls this is removed, puts the focus where it was before the component appeared.
- * The focus stays where it is when it has moved elsewhere meanwhile.
+ * Restores the former focus when the component that calls this is removed. The focus stays where it is when
+ * it has moved elsewhere meanwhile.
  *
- * @param returns false: the component is removed only with everything around it, so no focus is put back
+ * @param returns false: the component is removed only together with its surroundings, so the focus is not
+ *   restored
  */
 export function useFocusReturn(returns = true): void {
   const [steps] = useState(() => stepsTo(returns ? document.activeElement : null))
   useEffect(
     () => () => {
       const place = placeIn(steps)
-      // A click beside every control leaves the focus on an element around the place.
+      // A click beside every control leaves the focus on an ancestor.
       if (!(place instanceof HTMLElement) || !document.activeElement?.contains(place)) return
       if (place.tabIndex < 0) place.tabIndex = -1
       place.focus({ preventScroll: true })

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 
 /**
- * The text of a field and what changes it; when `value` changes from elsewhere, the text becomes that again.
+ * Returns the text of a field and its setter; when `value` changes from outside, the text is replaced by it.
  */
 export function useTyped(value: string): [text: string, type: (text: string) => void] {
   const [text, setText] = useState(value)

@@ -15,17 +15,17 @@ export interface Uploading {
 let lastId = 0
 
 /**
- * Sends files one after the other, while the page stays. Leaving the page asks first.
+ * Sends files one after the other while the page stays. Leaving the page asks for confirmation.
  *
- * @param store sends one file. When it fails, the file can be tried again
- * @param discard removes what was stored of a file that failed and is not tried again
+ * @param store sends one file. After a failure, the file can be tried again
+ * @param discard removes the stored parts of a failed file that is not tried again
  */
 export function useUploads(
   store: (file: File, transfer: Transfer) => Promise<unknown>,
   discard?: (file: File) => Promise<unknown>,
 ) {
   const [items, setItems] = useState<Uploading[]>([])
-  /** The name of the file that was stored last. */
+  /** The name of the last stored file. */
   const [stored, setStored] = useState<string>()
   const running = useRef(new Map<number, AbortController>())
   const queue = useRef(Promise.resolve())
@@ -88,9 +88,9 @@ export function useUploads(
       setItems((before) => [...before, ...added])
       for (const { id, file } of added) enqueue(id, file)
     },
-    /** Removes the message that names the file stored last. */
+    /** Removes the message about the last stored file. */
     forgetStored: () => setStored(undefined),
-    /** Stops a file, or takes one that failed from the list. */
+    /** Cancels a file, or removes a failed one from the list. */
     remove({ id, file, state }: Uploading) {
       remove(id)
       if (state === 'failed') void discard?.(file)

@@ -2,15 +2,15 @@ import { useRef, useState } from 'react'
 import { ApiError, changeVersion, getVersioned, type Versioned } from '../api/client'
 
 /**
- * A value as a form shows it. Items of a list have no line breaks, so that one between them tells lists
- * apart.
+ * Returns a value as a form shows it. Items of a list contain no line breaks, so a line break between them
+ * makes lists comparable.
  */
 function textOf(fields: object, name: string, between = '\n'): string {
   const value = (fields as Record<string, unknown>)[name]
   return Array.isArray(value) ? value.join(between) : String(value ?? '')
 }
 
-/** The fields that got another value. */
+/** Returns the fields that have changed. */
 const changesOf = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
   Object.fromEntries(
     Object.keys(after)
@@ -19,7 +19,7 @@ const changesOf = <Fields extends object>(before: Fields, after: Fields): Partia
   ) as Partial<Fields>
 
 /**
- * Refuses a change because somebody else made one first, and says what is stored now of the fields that both
+ * Refuses a change because another user made one first, and names the current values of the fields that both
  * have changed.
  */
 function stale(before: object, now: object, wanted: object): ApiError {
@@ -32,9 +32,9 @@ function stale(before: object, now: object, wanted: object): ApiError {
 }
 
 /**
- * Edits a version of a resource: the fields to begin with, and what saves those that were changed since, or
- * since they were saved before. When somebody else has changed the resource meanwhile, saving is refused with
- * a sentence that says so, and saving again changes their version.
+ * Edits a version of a resource: returns the initial fields, and a function that saves those that have
+ * changed since then, or since they were last saved. When another user has changed the resource meanwhile,
+ * saving is refused with a sentence about it, and saving again changes their version.
  */
 export function useEdit<Stored, Fields extends object>(
   path: string,
@@ -58,7 +58,7 @@ export function useEdit<Stored, Fields extends object>(
       throw stale(before, known.current.fields, changes)
     }
   }
-  /** Takes the version that another change of one's own has made, such as a button beside the form. */
+  /** Uses the version of another change by the same user, such as a button beside the form. */
   const renew = async () => {
     known.current = { ...known.current, etag: (await getVersioned<Stored>(path)).etag }
   }
@@ -66,10 +66,9 @@ export function useEdit<Stored, Fields extends object>(
 }
 
 /**
- * Changes fields of a resource as a list shows it, unless somebody else has given them another value
- * meanwhile.
+ * Changes fields of a resource in a list, unless another user has changed them meanwhile.
  *
- * @throws ApiError that says so
+ * @throws ApiError that reports it
  */
 export async function changeShown<Resource extends object>(
   path: string,

@@ -29,7 +29,7 @@ it.each([
   expect(sinceNow(new Date(now + offset), now)).toBe(text)
 })
 
-it('counts have groups of digits, and nouns their plural', () => {
+it('counts have grouped digits, and plural nouns', () => {
   expect(count(1_234_567)).toBe('1,234,567')
   expect([countOf(1, 'saga'), countOf(2, 'saga'), countOf(0, 'entry', 'entries')]).toEqual([
     '1 saga',
@@ -51,7 +51,7 @@ it.each([
   expect(isWebAddress(address)).toBe(expected)
 })
 
-it('a list is typed one item a line, whatever else stands in the items', () => {
+it('a list is typed one item per line, whatever the items contain', () => {
   expect(filledLines(' pay, later \r\n\n mail\n')).toEqual(['pay, later', 'mail'])
   expect(filledLines(' \n ')).toEqual([])
 })

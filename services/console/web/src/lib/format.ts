@@ -13,12 +13,12 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 
 /**
- * Pages look at the clock every 15 seconds, and clocks differ by a few: within this, a number of seconds
- * would be wrong.
+ * Range of seconds that is 'just now'. Pages update their clock every 15 seconds, and clocks differ by a few
+ * seconds, so a number would be wrong within it.
  */
 const justNowSeconds = { from: -60, to: 5 }
 
-/** 'just now', '3 minutes ago', 'in 2 days'. */
+/** Returns 'just now', '3 minutes ago', 'in 2 days'. */
 export function sinceNow(time: Date, now: number): string {
   const seconds = (time.getTime() - now) / 1000
   if (seconds > justNowSeconds.from && seconds < justNowSeconds.to) return 'just now'
@@ -26,13 +26,13 @@ export function sinceNow(time: Date, now: number): string {
   return relative.format(Math.trunc(seconds / size), unit)
 }
 
-/** Date and time to the second in the viewer's zone, with its name. */
+/** Returns date and time to the second in the viewer's zone, with its name. */
 export const exactTime = (time: Date) => exact.format(time)
 
 const counts = new Intl.NumberFormat('en')
 export const count = (value: number) => counts.format(value)
 
-/** 'N things', with the plural of the noun. */
+/** Returns 'N things', with the plural of the noun. */
 export const countOf = (value: number, noun: string, plural = `${noun}s`) =>
   `${count(value)} ${value === 1 ? noun : plural}`
 
@@ -47,31 +47,31 @@ export function bytes(value: number): string {
   return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${names[unit]}`
 }
 
-/** The parameters of addresses within a project, by its path: 'root/shop'. */
+/** Returns the parameters of addresses within a project, by its path: 'root/shop'. */
 export function projectParams(path: string) {
   const [namespace = '', name = ''] = path.split('/')
   return { namespace, name }
 }
 
-/** The lines of a text that are not blank, without blanks around them. */
+/** Returns the non-empty lines of a text, trimmed. */
 export const filledLines = (text: string): string[] =>
   text
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter(Boolean)
 
-/** The first line of a text, such as a stack trace, cut to at most `charsMax` characters. */
+/** Returns the first line of a text, such as a stack trace, cut to at most `charsMax` characters. */
 export function firstLine(text: string, charsMax: number): string {
   const [line = ''] = filledLines(text)
   const characters = [...line.slice(0, 2 * charsMax + 2)]
   return characters.length > charsMax ? `${characters.slice(0, charsMax - 1).join('')}…` : line
 }
 
-/** A line break at the end ends the last line, and begins none. */
+/** Splits a text into lines. A final line break ends the last line, and does not begin another. */
 export const splitLines = (text: string) => (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
 
 export const shortSha = (sha: string) => sha.slice(0, 8)
 
-/** Addresses come from users: only those of the web become links. */
+/** Returns whether an address becomes a link: addresses come from users, so only web addresses do. */
 export const isWebAddress = (address: string) =>
   URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)

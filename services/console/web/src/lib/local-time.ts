@@ -3,8 +3,8 @@ const hourMs = 3_600_000
 const minuteMs = 60_000
 
 /**
- * The value of an `<input type="datetime-local">` for a time in ISO 8601, in the viewer's zone, to the
- * second; '' for what is no time.
+ * Returns the value of an `<input type="datetime-local">` for a time in ISO 8601, in the viewer's zone, to
+ * the second; '' for an invalid time.
  */
 export function localTime(text: string | undefined): string {
   const time = new Date(text ?? '')
@@ -14,8 +14,8 @@ export function localTime(text: string | undefined): string {
 }
 
 /**
- * The moments that a local time names, the earlier one first: two in the hour that comes twice, else one;
- * none for no time.
+ * Returns the instants of a local time, earliest first: two in an hour that occurs twice, otherwise one; none
+ * for an invalid time.
  */
 export function momentsOfLocal(value: string): string[] {
   const time = new Date(value)
@@ -26,8 +26,8 @@ export function momentsOfLocal(value: string): string[] {
 }
 
 /**
- * The time of a changed field; undefined for an empty one. In the hour that comes twice it has the same
- * distance from UTC as the time before the change, where that is one of the two.
+ * Returns the time of a changed field; undefined for an empty one. In an hour that occurs twice, it keeps the
+ * UTC offset of the former time, if that is one of the two.
  */
 export function timeOfLocal(value: string, before?: string | undefined): string | undefined {
   const moments = momentsOfLocal(value)

@@ -1,6 +1,6 @@
 /**
- * What a refusal says, as a text for people. The API has a text, a list, or problems by their fields; most of
- * these go on from the name of the field, as in 'is too long'.
+ * Returns the text of a refusal for people. The API sends a text, a list, or problems by field; most of these
+ * continue the name of the field, as in 'is too long'.
  */
 export function problemsText(value: unknown): string {
   if (typeof value === 'string') return value

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { keep, oneOf, pageOf, parseSearch, writeSearch } from './search-params'
 
-it('reads what it has written, whatever stands in it', () => {
+it('a query is read back as written, whatever its values are', () => {
   const names = fc.string({ minLength: 1, unit: 'grapheme' }).filter((name) => name !== '__proto__')
   const filled = fc.string({ minLength: 1, unit: 'grapheme' })
   fc.assert(
@@ -14,14 +14,14 @@ it('reads what it has written, whatever stands in it', () => {
   )
 })
 
-it('leaves out what has no value, and takes the last of a name that stands twice', () => {
+it('a query omits empty values, and the last of repeated values counts', () => {
   expect(writeSearch({ q: '', page: undefined, ref: null, view: 'split' })).toBe('?view=split')
   expect(writeSearch({})).toBe('')
   expect(parseSearch('?q=1&q=2')).toEqual({ q: '2' })
   expect(parseSearch('')).toEqual({})
 })
 
-it('a page keeps its own parameters that are texts, and ignores all others', () => {
+it('a page keeps its own parameters with text values, and ignores all others', () => {
   const given = { q: 'x', page: '', other: 'y', view: 7, constructor: 'z' }
   expect(keep('q', 'page', 'view')(given)).toEqual({ q: 'x' })
 })
@@ -40,7 +40,7 @@ it.each([
   expect(pageOf(text)).toBe(page)
 })
 
-it('a value that is none of the known ones is ignored', () => {
+it('an unknown value is ignored', () => {
   expect(oneOf(['split', 'unified'], 'split')).toBe('split')
   expect(oneOf(['split', 'unified'], 'toString')).toBeUndefined()
   expect(oneOf(['split', 'unified'], undefined)).toBeUndefined()

@@ -1,6 +1,6 @@
 /**
- * Queries of addresses are flat texts, so that links in chats and scripts stay readable:
- * `?q=7&status=Started`. A value that stands twice is taken once.
+ * Parses the query of an address. Its values are plain texts, so that links in chats and scripts stay
+ * readable: `?q=7&status=Started`. Of repeated values, one counts.
  */
 export function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text))
@@ -25,13 +25,13 @@ export const keep =
       }),
     ) as Partial<Record<Name, string>>
 
-/** The number of a page, from 1; 1 for anything else. */
+/** Returns the number of a page, from 1; 1 for an invalid text. */
 export function pageOf(text: string | undefined): number {
   const page = Number(text)
   return Number.isInteger(page) && page > 0 && page < 1_000_000 ? page : 1
 }
 
-/** One of the values, else undefined: a bad value is ignored. */
+/** Returns one of the values, or undefined, because invalid values are ignored. */
 export const oneOf = <Value extends string>(
   values: readonly Value[],
   text: string | undefined,

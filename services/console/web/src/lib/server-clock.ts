@@ -1,6 +1,4 @@
-/**
- * Where the clock of the server stands from that of the browser, in milliseconds: somewhere between the two.
- */
+/** Lower and upper bound of the lead of the server's clock over the browser's, in milliseconds. */
 interface Bounds {
   low: number
   high: number
@@ -10,9 +8,9 @@ const unknown: Bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_I
 const dateStepMs = 1000
 
 /**
- * Learns from an answer with `Date`, which the server wrote between the two times of the browser and cut to a
- * whole second. What several answers say is put together; an answer that does not fit them begins anew,
- * because a clock was set meanwhile.
+ * Narrows the bounds by an answer with `Date`, which the server wrote between the two times of the browser
+ * and truncated to a second. An answer that contradicts earlier ones resets the bounds, because a clock was
+ * changed meanwhile.
  */
 export function narrowed(
   { low, high }: Bounds,
@@ -24,19 +22,19 @@ export function narrowed(
   return both.low <= both.high ? both : given
 }
 
-/** The least correction that fits: none for a clock that may be right. */
+/** Returns the smallest possible correction: none for a clock that may be right. */
 export const correctionOf = ({ low, high }: Bounds): number => Math.min(high, Math.max(low, 0))
 
 let bounds = unknown
 
-/** Takes the header of an answer that came from the server itself, not from a cache. */
+/** Uses the header of an answer that came from the server itself, not from a cache. */
 export function noteServerTime(date: string | null, times: { sentMs: number; receivedMs: number }): void {
   const dateMs = Date.parse(date ?? '')
   if (!Number.isNaN(dateMs)) bounds = narrowed(bounds, dateMs, times)
 }
 
 /**
- * The time by the clock of the server. That of the browser may be hours off, and the server decides what is
- * due.
+ * Returns the server's current time. The browser's clock may be hours off, and the server decides which times
+ * are due.
  */
 export const serverNow = (): number => Date.now() + correctionOf(bounds)

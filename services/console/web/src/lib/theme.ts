@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 export const themeChoices = ['light', 'dark', 'system'] as const
 export type ThemeChoice = (typeof themeChoices)[number]
 
-/** theme.js reads the same key before the first paint. */
+/** Key of the chosen theme. theme.js reads it before the first paint. */
 const key = 'switchyard-theme'
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)')
 const listeners = new Set<() => void>()
@@ -21,7 +21,7 @@ function apply(): void {
 }
 
 systemIsDark.addEventListener('change', apply)
-// Another tab of the console changed the choice.
+// Another tab of the console has changed the choice.
 addEventListener('storage', (event) => {
   if (event.key === key) apply()
 })

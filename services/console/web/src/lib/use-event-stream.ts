@@ -5,34 +5,34 @@ import { addressOf, type Query } from '../api/client'
 export type StreamState = 'off' | 'connecting' | 'live' | 'reconnecting' | 'ended'
 
 export interface StreamOptions<Event> {
-  /** Below `/api/v4`. */
+  /** Path below `/api/v4`. */
   path: string
   query?: Query | undefined
   /** The name of the events; unset: events without a name. */
   event?: string
-  /** The parameter of the path that names the last event seen, for streams that can resume. */
+  /** The parameter with the last seen event, for streams that can resume. */
   resumeBy?: string
   /** False closes the stream; true resumes it. Unset: true. */
   enabled?: boolean
-  /** Events are given together, at most once in this time. */
+  /** Events are delivered together, at most once in this time. */
   batchMs?: number
   onEvents: (events: Event[]) => void
-  /** Called when events may have been missed, so that everything must be read again. */
+  /** Called when events may have been missed, so that all data must be read again. */
   onGap?: () => void
 }
 
 const retry = { firstMs: 1000, mostMs: 30_000 }
 /**
- * Every stream has a `ping` when nothing happened for 15 seconds. One that is silent for longer has lost its
- * other end.
+ * Every stream sends a `ping` after 15 seconds without events. A stream that is silent for longer has lost
+ * its connection.
  */
 const silenceMs = 30_000
-/** More events than this within one batch are a gap, so that a fast stream fills no memory. */
+/** More events than this in one batch count as a gap, so that a fast stream does not fill the memory. */
 const batchMax = 2000
 
 /**
- * Follows a stream of server-sent events while the document is shown. A hidden document closes its stream,
- * because browsers allow few connections to one host, and resumes it when it is shown again.
+ * Follows a stream of server-sent events while the document is visible. A hidden document closes its stream,
+ * because browsers allow few connections to one host, and resumes it when it is visible again.
  */
 export function useEventStream<Event>(options: StreamOptions<Event>): StreamState {
   const { path, query, event, resumeBy, enabled = true, batchMs = 500 } = options
@@ -62,7 +62,7 @@ export function useEventStream<Event>(options: StreamOptions<Event>): StreamStat
   return state
 }
 
-/** Whether the document is seen: not in a background tab. */
+/** Returns whether the document is visible, and not in a background tab. */
 export function useIsShown(): boolean {
   const [isShown, setIsShown] = useState(() => document.visibilityState === 'visible')
   useEffect(() => {
@@ -78,7 +78,7 @@ interface Stream {
   event: string | undefined
   resumeBy: string | undefined
   batchMs: number
-  /** Position after which to begin; unset: new events only. */
+  /** Position after which the stream begins; unset: new events only. */
   last: string | undefined
 }
 
@@ -89,7 +89,7 @@ interface Listeners {
   onClose: (last: string | undefined) => void
 }
 
-/** Connects, and connects again after each loss. Returns what closes the stream. */
+/** Connects, and reconnects after each loss. Returns a function that closes the stream. */
 function followStream(stream: Stream, { onState, onEvents, onGap, onClose }: Listeners): () => void {
   let { last } = stream
   let source: EventSource | undefined
@@ -138,7 +138,8 @@ function followStream(stream: Stream, { onState, onEvents, onGap, onClose }: Lis
     })
     source.addEventListener('error', onError)
   }
-  // The browser reconnects after a lost connection, but not after an answer that is no stream, such as 503.
+  // The browser reconnects after a lost connection, but not after an answer that is not a stream, such as
+  // 503.
   const onError = () => {
     onState('reconnecting')
     if (source?.readyState !== EventSource.CLOSED) return
@@ -162,7 +163,7 @@ function resumedAddress({ address, resumeBy }: Stream, last: string | undefined)
   return `${address}${address.includes('?') ? '&' : '?'}${resumeBy}=${encodeURIComponent(last)}`
 }
 
-/** The first event is given at once, the events of the time after it together at the end of that time. */
+/** Delivers the first event at once, and the events of the following period together at its end. */
 function startBatch(batchMs: number, onEvents: (texts: string[]) => void, onGap: () => void) {
   let waiting: string[] = []
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -19,7 +19,7 @@ function readDismissed(): string[] {
   }
 }
 
-/** A message that was edited is shown again. */
+/** Returns the version of a message, so that an edited message is shown again. */
 const versionOf = ({ id, updated_at }: Message) => `${id} ${updated_at}`
 
 /** The active broadcast messages, live. */
@@ -59,7 +59,7 @@ export function Announcements() {
   )
 }
 
-/** As on every site that shows them. A hidden page keeps no connection open. */
+/** Reads the active messages, as on every site. A hidden page keeps no connection open. */
 function useActiveMessages(): Message[] {
   const [messages, setMessages] = useState<Message[]>([])
   const isShown = useIsShown()

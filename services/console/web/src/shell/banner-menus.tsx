@@ -73,10 +73,10 @@ function SignedInMenu({
       setProblem(error)
       return
     }
-    // Nothing of this user stays for the next one.
+    // No data of this user may stay for the next one.
     client.clear()
     client.setQueryData(sessionQuery.queryKey, { user: null, scopes: [] })
-    // Who stays signed in at the provider would be let in again without a question.
+    // A user who is still signed in at the provider would be signed in again without a question.
     if (provider !== undefined) location.assign(addressOf(`/sign_in/${segment(provider)}/sign_out`))
     else await navigate({ to: '/sign-in' })
   }

@@ -14,13 +14,13 @@ interface Entry {
   open: () => Promise<void>
 }
 
-/** Goes to a page by its name, to a project by its path, or to a saga by its id. */
+/** Opens a page by its name, a project by its path, or a saga by its id. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const { entries, isSettled } = useEntries(text.trim())
-  /** What Enter was pressed with before its search had answered. */
+  /** The text with which Enter was pressed before its search had answered. */
   const [entered, setEntered] = useState<string>()
-  // An entry that the reader chose, or that no search moves, needs no answer.
+  // An entry that the reader has chosen, or that no search can move, needs no answer.
   const isChosen = useRef(false)
   const openEntry = (entry: Entry) => {
     onClose()
@@ -83,7 +83,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** The entries for a text, and whether they are all: the projects come from the API. */
+/** Returns the entries for a text, and whether they are complete, because projects come from the API. */
 function useEntries(text: string): { entries: Entry[]; isSettled: boolean } {
   const session = useSession()
   const navigate = useNavigate()

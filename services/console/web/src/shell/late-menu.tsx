@@ -2,9 +2,9 @@ import { type ComponentType, type ReactNode, Suspense, useState } from 'react'
 import { Button } from '../components/button'
 
 /**
- * The button of a menu whose code is loaded when somebody is about to open it, since most visits open none.
+ * The button of a menu whose code is loaded when the menu is about to open, because most visits open none.
  *
- * @param load begins to load the code; it may be called again
+ * @param load starts loading the code; it may be called again
  * @param Menu the button and its menu, which is open at first
  */
 export function LateMenu({

@@ -2,8 +2,8 @@ import { Link, useRouterState } from '@tanstack/react-router'
 import { type Area, mayUse, useSession } from '../api/session'
 
 /**
- * The links of the navigation, in their order, with the area that a session needs for each. One that leads to
- * `others` is current on these pages, too.
+ * The links of the navigation in order, with the area that a session needs for each. A link with `others` is
+ * current on those pages, too.
  */
 export const navigation = [
   { to: '/', name: 'Overview', area: undefined },

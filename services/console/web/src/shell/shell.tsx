@@ -47,17 +47,18 @@ const accountIcon = (
   </svg>
 )
 
-/** What stands around every page: banner, navigation, announcements, and the dialogs that keys open. */
+/** The frame of every page: banner, navigation, announcements, and the dialogs that keys open. */
 export function Shell({ children }: { children: ReactNode }) {
   const { user } = useSession()
   const hasSessionEnded = useSyncExternalStore(endedSession.subscribe, endedSession.get)
   const [overlay, setOverlay] = useState<Overlay>()
   const [menuPath, setMenuPath] = useState<string>()
   const path = useRouterState({ select: (state) => state.location.pathname })
-  // The menu of narrow screens closes when another page is shown.
+  // The menu of narrow screens closes with the next page.
   const isMenuOpen = menuPath === path
   useShortcuts({ onOpen: setOverlay, enabled: user !== null })
-  // A dialog reports its end a little later than it disappears, when a key may have opened the other one.
+  // A dialog reports its end a little later than it disappears, when a key may already have opened another
+  // one.
   const close = (ended: Overlay) => setOverlay((shown) => (shown === ended ? undefined : shown))
   return (
     <div className="min-h-dvh">

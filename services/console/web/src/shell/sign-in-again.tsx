@@ -5,7 +5,7 @@ import { endedSession } from '../api/session-end'
 import { ActionDialog, textOf } from '../components/action-dialog'
 import { TokenField } from '../components/token-field'
 
-/** Signs in over a page on which somebody has typed something, so that it is not lost with the session. */
+/** Signs in on top of a page with unsaved input, so that it is not lost with the session. */
 export function SignInAgain() {
   const client = useQueryClient()
   const { user } = useSession()
@@ -13,7 +13,7 @@ export function SignInAgain() {
   const signIn = async (form: FormData) => {
     const session = await send<Session>('POST', '/session', { token: textOf(form, 'token') })
     if (session.user?.id !== user?.id) {
-      // What is on the page belongs to the user before.
+      // The content of the page belongs to the former user.
       await send('DELETE', '/session')
       throw new ApiError(403, `This page belongs to ${user?.username}. Sign in with a token of that user.`)
     }

@@ -6,7 +6,7 @@ const shown = 'safeU+202Egpj.exe'
 
 const propsOf = (element: { props: unknown }) => element.props as Record<string, unknown>
 
-it('shows the controls of every text of an element, and of what is read of it', () => {
+it('control characters are shown in every text of an element, and in its readable attributes', () => {
   expect(propsOf(jsx('span', { children: hidden, title: hidden, 'aria-label': hidden }))).toEqual({
     children: shown,
     title: shown,
@@ -16,7 +16,7 @@ it('shows the controls of every text of an element, and of what is read of it', 
   expect(propsOf(jsx(Fragment, { children: hidden })).children).toBe(shown)
 })
 
-it('leaves alone what is changed, sent or followed', () => {
+it('values of fields, sent data and links are unchanged', () => {
   const props = { value: hidden, defaultValue: hidden, href: `/sagas/${hidden}`, name: hidden }
   expect(propsOf(jsx('input', props))).toEqual(props)
   const Page = () => null

@@ -7,13 +7,12 @@ export { Fragment } from 'react/jsx-runtime'
 
 type Props = Record<string, unknown>
 
-/** Attributes that are read by people. */
+/** Attributes with text for people. */
 const readAttributes = ['title', 'aria-label', 'alt', 'placeholder', 'label']
 
 /**
- * Makes the elements of every page. Texts of users stand in most of them, so each text that an element shows
- * goes through `visibleControls` here, and no page can forget it. What a field holds for changing (`value`)
- * stays as it is.
+ * Makes the elements of every page. Most of them contain texts of users, so each displayed text passes
+ * through `visibleControls` here, and no page can forget it. The value of a field stays unchanged.
  */
 export const jsx = (type: ElementType, props: Props, key?: Key): ReactElement =>
   react.jsx(type, visible(type, props), key)

@@ -29,7 +29,7 @@ describe('comparing the outcomes of two reports', () => {
   })
 })
 
-it('hashes long names once, however many tests are in a suite', () => {
+it('long names are hashed once, however many tests are in a suite', () => {
   const named = (end: string) => ({
     identity: ['s'.repeat(5_000_000) + end, 'a'],
     outcome: 'success' as const,

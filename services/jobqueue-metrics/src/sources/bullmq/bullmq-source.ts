@@ -13,9 +13,9 @@ import { beatingIds, readRegistry } from './read-registry.js'
 import { processesOf, type WorkerConnection } from './worker-connections.js'
 
 /**
- * BullMQ 5 and 6, read in up to five round trips: names, counts, ids of the oldest jobs (a second time where
- * a queue has several priorities), their times. BullMQ's own class Queue is not used, because it writes while
- * it reads.
+ * Reads BullMQ 5 and 6 in up to five round trips: names, counts, ids of the oldest jobs (again where a queue
+ * has several priorities), their times. BullMQ's own class Queue is not used, because it writes while it
+ * reads.
  */
 export function createBullmqSource(
   { name, prefix, queues: configured, discover }: BullmqSourceConfig,
@@ -84,7 +84,8 @@ async function readQueues(
 }
 
 /**
- * Once a process with a heartbeat serves a queue, all processes of the queue are assumed to have a heartbeat.
+ * Filters connections of processes without a heartbeat. Once a process with a heartbeat serves a queue, all
+ * its processes are assumed to have one.
  */
 function withoutHeartbeat(
   connections: WorkerConnection[],

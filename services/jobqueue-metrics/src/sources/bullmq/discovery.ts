@@ -9,13 +9,14 @@ import { type WorkerConnection, workerConnectionsOf } from './worker-connections
 /** Finds queues and workers without a heartbeat. */
 interface Discovery {
   /**
-   * Names of queues that the last search found. Waits up to a second for the end of the first search.
+   * Returns the names of queues that the last search found. Waits up to a second for the end of the first
+   * search.
    *
-   * @throws SearchNotEnded when the first search takes longer, or Redis cannot be reached for it
+   * @throws SearchNotEnded when the first search takes longer, or cannot reach Redis
    */
   queueNames(): Promise<string[]>
   /**
-   * Workers by their connections; none while Redis refuses CLIENT LIST.
+   * Returns workers by their connections; none while Redis refuses CLIENT LIST.
    *
    * @throws Error while Redis is unreachable
    */
@@ -25,19 +26,17 @@ interface Discovery {
 
 const searchEveryMs = 10 * 60_000
 const firstSearchMs = 1000
-/** A search fails at once while Redis is unreachable, so that trying again costs next to nothing. */
+/** Delays of retries. A search fails at once while Redis is unreachable, so a retry costs almost nothing. */
 const retryMs = { least: 50, most: 1000 }
 
-/**
- * Keys that Redis scans in one call, which takes about a millisecond. A pause for its other clients follows.
- */
+/** Keys that Redis scans in one call, which takes about a millisecond. A pause for other clients follows. */
 const keysPerCall = 1000
 const pauseMs = 20
 
-/** A search stops here: reading still more queues for every answer would take too long. */
+/** Most queues of a search, because reading more for every answer would take too long. */
 const queuesMax = 5000
 
-/** Starts to search at once, then every ten minutes until it is stopped. */
+/** Searches at once, then every ten minutes until it is stopped. */
 export function createDiscovery(redis: RedisReader, prefix: string, logger: Logger): Discovery {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -95,17 +94,17 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
   }
 }
 
-/** Answers of a server that starts, fails over or is busy. */
+/** Matches answers of a server that is starting, failing over or busy. */
 const passing = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOAUTH)\b/
 
 /**
- * An answer of the server itself that stays: the user may not run the command, or the server or a proxy does
- * not know it.
+ * Returns whether an answer of the server itself is permanent: the user may not run the command, or the
+ * server or a proxy does not know it.
  */
 const isRefusal = (error: unknown): error is Error =>
   error instanceof ReplyError && !passing.test((error as Error).message)
 
-/** Names of queues by their keys `<prefix>:<name>:meta`, which every version of BullMQ writes. */
+/** Finds the names of queues by their keys `<prefix>:<name>:meta`, which every version of BullMQ writes. */
 async function listQueueNames(servers: Redis[], prefix: string, signal: AbortSignal): Promise<string[]> {
   const pattern = `${prefix.replace(/[*?[\]\\]/g, '\\$&')}:*:meta`
   const names = new Set<string>()
@@ -115,7 +114,7 @@ async function listQueueNames(servers: Redis[], prefix: string, signal: AbortSig
       const [next, keys] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', keysPerCall)
       for (const key of keys) {
         const name = key.slice(prefix.length + 1, -':meta'.length)
-        // BullMQ allows no colon in a name, so that such a key belongs to something else.
+        // BullMQ allows no colon in a name, so such a key belongs to something else.
         if (name !== '' && !name.includes(':') && names.size < queuesMax) names.add(name)
       }
       cursor = next

@@ -3,12 +3,12 @@ import { dueMs, overdueScoreMax, runnableSinceMs } from './job-times.js'
 
 const job = { timestamp: '1000000', processedOn: null, opts: null }
 
-describe('a waiting job could run', () => {
+describe('a waiting job has been runnable', () => {
   it('since its creation', () => {
     expect(runnableSinceMs(job)).toBe(1_000_000)
   })
 
-  it('since the end of its delay, though its timestamp stays that of its creation', () => {
+  it('since the end of its delay, although its timestamp is that of its creation', () => {
     expect(runnableSinceMs({ ...job, opts: '{"delay":3600000,"attempts":3}' })).toBe(4_600_000)
   })
 
@@ -16,7 +16,7 @@ describe('a waiting job could run', () => {
     expect(runnableSinceMs({ ...job, processedOn: '9000000', opts: '{"delay":5}' })).toBe(9_000_000)
   })
 
-  it('at no known time when its hash is gone', () => {
+  it('for an unknown time when its hash no longer exists', () => {
     expect(runnableSinceMs({ timestamp: null, processedOn: null, opts: null })).toBeNull()
   })
 

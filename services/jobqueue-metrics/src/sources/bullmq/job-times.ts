@@ -3,33 +3,30 @@ import { numberOf, objectOf } from '../values.js'
 /** BullMQ scores delayed jobs by due time (ms) times this, plus a counter below it. */
 const delayedScoreFactor = 4096
 
-/** The highest score of a delayed job that is due by now. */
+/** Returns the highest score of a delayed job that is due now. */
 export const overdueScoreMax = (nowMs: number): number => (nowMs + 1) * delayedScoreFactor - 1
 
-/** When a delayed job is due, ms. */
+/** Returns when a delayed job is due, in ms. */
 export const dueMs = (score: number): number => Math.floor(score / delayedScoreFactor)
 
-/**
- * What a job's hash says about its times; null where it has no such field, or where there is no hash any
- * more.
- */
+/** The times in a job's hash; null for a missing field, and when the hash no longer exists. */
 interface JobTimes {
-  /** Creation, ms; kept when the job is promoted or tried again. */
+  /** Creation in ms; kept when the job is promoted or retried. */
   timestamp: string | null
-  /** Start of the last attempt, ms. */
+  /** Start of the last attempt in ms. */
   processedOn: string | null
-  /** JSON; `delay` (ms) in it outlives the promotion of the job. */
+  /** JSON; `delay` (ms) stays in it when the job is promoted. */
   opts: string | null
 }
 
 /**
- * Since when a waiting job could run, ms: its creation, or the end of its delay, or its last attempt,
- * whichever was last. Null when its hash is gone, as happens when Redis evicts keys.
+ * Returns since when a waiting job has been runnable, in ms: its creation, the end of its delay, or its last
+ * attempt, whichever was last. Null when its hash no longer exists, as happens when Redis evicts keys.
  */
 export function runnableSinceMs(times: JobTimes): number | null {
   const created = numberOf(times.timestamp)
   if (created === null) return null
-  // Few of possibly thousands of jobs have a delay; the options of other jobs need no parsing.
+  // Few of possibly thousands of jobs have a delay, and the options of other jobs need no parsing.
   const delayMs = times.opts?.includes('"delay"') ? (numberOf(objectOf(times.opts)?.delay) ?? 0) : 0
   return Math.max(created + delayMs, numberOf(times.processedOn) ?? 0)
 }

@@ -6,17 +6,21 @@ import type { QueueCounts } from './queue-counts.js'
 /** BullMQ scores prioritized jobs by priority times this, plus a counter below it. */
 const priorityScoreFactor = 2 ** 32
 
-/** A queue may have two million priorities. Of more than this, evenly spread ones are read. */
+/**
+ * Most priorities that are read. A queue may have two million; of more than this, evenly spread ones are
+ * read.
+ */
 const prioritiesMax = 16
 
 /**
- * Workers take from the tail of a list. A job that was put there out of turn may hide older ones behind it.
+ * Number of jobs at the tail of a list that are read. Workers take from the tail, and a job that was put
+ * there out of turn may hide older ones behind it.
  */
 const tailLength = 5
 
-/** The keys of a queue, and what they hold. */
+/** The keys of a queue, and its counts. */
 interface CountedQueue {
-  /** First part of the queue's keys, with its colon. */
+  /** The first part of the queue's keys, with its colon. */
   base: string
   counts: QueueCounts
 }
@@ -28,11 +32,12 @@ interface Asked {
 }
 
 /**
- * Reads since when the jobs of each queue that can be its oldest could run: the last ones of its lists, the
- * first one of each priority, the first overdue one. Never reads the payload of a job. Queues without such
- * jobs cost nothing; the others take two round trips, or three when a queue has several priorities.
+ * Reads since when the jobs of each queue that may be its oldest have been runnable: the last ones of its
+ * lists, the first one of each priority, the first overdue one. It never reads the payload of a job. Queues
+ * without such jobs cost nothing; the others take two round trips, or three when a queue has several
+ * priorities.
  *
- * @returns epoch ms for each queue, in any order; null where the hash of a job is gone
+ * @returns epoch ms for each queue, in any order; null where the hash of a job no longer exists
  */
 export async function readOldestJobs(
   redis: RedisReader,
@@ -51,7 +56,7 @@ export async function readOldestJobs(
   return queues.map((_queue, index) => [...(times[index] ?? []), ...(overdue[index] ?? [])])
 }
 
-/** Ids of the last jobs of both lists of each queue. */
+/** Reads the ids of the last jobs of both lists of each queue. */
 async function readTails(redis: RedisReader, queues: readonly CountedQueue[]): Promise<string[][]> {
   const asked = queues.flatMap(({ base, counts }, queue): Asked[] => [
     ...(counts.waiting > 0 ? [{ queue, command: tailOf(`${base}wait`) }] : []),
@@ -62,7 +67,7 @@ async function readTails(redis: RedisReader, queues: readonly CountedQueue[]): P
 
 const tailOf = (key: string): ReadCommand => ['lrange', key, -tailLength, -1]
 
-/** When the first overdue job of each queue was due. */
+/** Reads when the first overdue job of each queue was due. */
 const readOverdue = (redis: RedisReader, queues: readonly CountedQueue[], nowMs: number) => {
   const limit = [overdueScoreMax(nowMs), 'WITHSCORES', 'LIMIT', 0, 1]
   const asked = queues.flatMap(({ base, counts }, queue): Asked[] =>
@@ -74,7 +79,7 @@ const readOverdue = (redis: RedisReader, queues: readonly CountedQueue[], nowMs:
   })
 }
 
-/** Ids of the first job of each priority of each queue. */
+/** Reads the ids of the first job of each priority of each queue. */
 async function readPriorities(redis: RedisReader, queues: readonly CountedQueue[]): Promise<string[][]> {
   const prioritized = queues.flatMap(({ counts }, queue) => (counts.prioritized > 0 ? [queue] : []))
   const keyOf = (queue: number) => `${queues[queue]?.base}prioritized`
@@ -101,7 +106,7 @@ async function readPriorities(redis: RedisReader, queues: readonly CountedQueue[
   return queues.map((_queue, index) => [...(bounds[index]?.[0]?.slice(0, 1) ?? []), ...(firsts[index] ?? [])])
 }
 
-/** Priorities above that of the first job up to that of the last one. */
+/** Returns the priorities after that of the first job up to that of the last one. */
 function prioritiesBetween([first = [], last = []]: string[][]): number[] {
   const priorityOf = (job: string[]) => Math.floor(Number(job[1] ?? 0) / priorityScoreFactor)
   const lowest = priorityOf(first)
@@ -110,7 +115,7 @@ function prioritiesBetween([first = [], last = []]: string[][]): number[] {
   return Array.from({ length: count }, (_each, step) => lowest + Math.ceil((span * (step + 1)) / count))
 }
 
-/** Since when each of these jobs could run. */
+/** Reads since when each of the jobs has been runnable. */
 function readTimes(redis: RedisReader, jobs: readonly string[][]): Promise<(number | null)[][]> {
   const asked = jobs.flatMap((keys, queue) =>
     keys.map((key): Asked => ({ queue, command: ['hmget', key, 'timestamp', 'processedOn', 'opts'] })),

@@ -2,34 +2,34 @@ import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import { numberOf } from '../values.js'
 import { overdueScoreMax } from './job-times.js'
 
-/** A queue whose jobs are to be counted. */
+/** A queue whose jobs are counted. */
 interface CountedBase {
-  /** First part of the queue's keys, with its colon. */
+  /** The first part of the queue's keys, with its colon. */
   base: string
-  /** Its workers count attempts, so that its ended jobs need not be counted. */
+  /** Whether its workers count attempts, so that its ended jobs need not be counted. */
   hasHeartbeat: boolean
 }
 
-/** What Redis holds of one queue. */
+/** The number of jobs in each key of one queue. */
 export interface QueueCounts {
   isPaused: boolean
   waiting: number
   /** BullMQ up to version 5 moves the jobs of a paused queue into this list. */
   paused: number
   prioritized: number
-  /** Overdue jobs included. */
+  /** Includes overdue jobs. */
   delayed: number
-  /** Delayed jobs that are due: a running worker would move them. */
+  /** Delayed jobs that are due, which a running worker would move. */
   overdue: number
   active: number
   /** Failed jobs that are still kept. */
   failed: number
   /**
-   * Completed jobs that are still kept. This and the following counts are not read of queues with a
+   * Completed jobs that are still kept. This and the following counts are not read for queues with a
    * heartbeat.
    */
   completed: number
-  /** Jobs that ever completed or failed; null unless a worker has the option `metrics`. */
+  /** Total of jobs that completed; null unless a worker has the option `metrics`. */
   completedEver: number | null
   failedEver: number | null
 }

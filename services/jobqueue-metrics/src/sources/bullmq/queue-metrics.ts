@@ -3,19 +3,19 @@ import type { JobTotals, QueueMetrics } from '../sources.js'
 import type { QueueCounts } from './queue-counts.js'
 import type { Registry } from './read-registry.js'
 
-/** One queue as it was read. */
+/** A queue with the data that was read. */
 export interface ReadQueue {
   name: string
   counts: QueueCounts
-  /** Since when the jobs that can be its oldest could run, epoch ms. */
+  /** Since when the jobs that may be its oldest have been runnable, in epoch ms. */
   oldestMs: (number | null)[]
-  /** A process with a heartbeat has ever served it, so that its attempts are counted. */
+  /** Whether a process with a heartbeat has ever served it, so that its attempts are counted. */
   hasHeartbeat: boolean
 }
 
 /**
- * The backlog is what could run now: waiting, paused and prioritized jobs, and delayed jobs that are overdue,
- * which only a running worker would move.
+ * Returns the metrics of a queue. Its backlog is the jobs that could run now: waiting, paused and prioritized
+ * jobs, and overdue delayed jobs, which only a running worker would move.
  */
 export function queueMetrics(
   { name, counts, oldestMs, hasHeartbeat }: ReadQueue,
@@ -35,8 +35,8 @@ export function queueMetrics(
 }
 
 /**
- * Totals of all queues. Workers with a heartbeat count attempts; of the other queues only ended jobs are
- * known, each once. BullMQ keeps jobs that wait for another attempt among the delayed ones, where they count
+ * Returns totals of all queues. Workers with a heartbeat count attempts; in the other queues only ended jobs
+ * are known, each once. BullMQ keeps jobs that wait for another attempt among the delayed ones, so they count
  * as scheduled.
  */
 export function totalsOf(queues: readonly ReadQueue[], registry: Registry): JobTotals {
@@ -60,7 +60,10 @@ export function totalsOf(queues: readonly ReadQueue[], registry: Registry): JobT
   return totals
 }
 
-/** Ended jobs of a queue without a heartbeat; approximate when only jobs that are still kept are counted. */
+/**
+ * Returns the ended jobs of a queue without a heartbeat; approximate when only jobs that are still kept are
+ * counted.
+ */
 function endedOf({ completed, failed, completedEver, failedEver }: QueueCounts) {
   const isCounted = completedEver !== null || failedEver !== null
   const [allCompleted, allFailed] = isCounted ? [completedEver ?? 0, failedEver ?? 0] : [completed, failed]

@@ -1,16 +1,16 @@
 import { processTtlSeconds, type RegistryKeys } from '@switchyard/jobs-heartbeat/registry'
 import type { RedisReader } from '../redis/redis-reader.js'
 
-/** What workers with a heartbeat write about themselves. */
+/** The data that workers with a heartbeat write about themselves. */
 export interface Registry {
-  /** Queues they ever served. */
+  /** Queues that they have ever served. */
   names: string[]
-  /** The last beat of each process of the last hour, by the clock of Redis. */
+  /** The last beat of each process in the last hour, by the clock of Redis. */
   beats: { id: string; atMs: number }[]
-  /** Attempts ever made. */
+  /** Total of attempts. */
   processed: number
   failed: number
-  /** The same by queue, as Redis holds them. */
+  /** The totals by queue, as Redis stores them. */
   processedBy: Record<string, string>
   failedBy: Record<string, string>
 }
@@ -34,11 +34,11 @@ export async function readRegistry(redis: RedisReader, keys: RegistryKeys): Prom
   }
 }
 
-/** Ids of the processes whose last beat still counts. */
+/** Returns the ids of the processes whose last beat is recent enough. */
 export const beatingIds = ({ beats }: Registry, nowMs: number): string[] =>
   beats.filter(({ atMs }) => atMs >= nowMs - processTtlSeconds * 1000).map(({ id }) => id)
 
-/** Members and scores, which Redis answers in turn. */
+/** Returns members with their scores, which alternate in Redis' answer. */
 function pairsOf(answer: readonly string[]): Registry['beats'] {
   return Array.from({ length: answer.length / 2 }, (_each, index) => ({
     id: answer[index * 2] ?? '',

@@ -1,6 +1,6 @@
 import type { WorkerProcess } from '../sources.js'
 
-/** A connection that a BullMQ worker holds open, as CLIENT LIST shows it. */
+/** An open connection of a BullMQ worker in CLIENT LIST. */
 export interface WorkerConnection {
   queue: string
   /** Name of the worker; empty without one. */
@@ -33,21 +33,21 @@ const splitAt = (text: string, index: number): [string, string] => [
   text.slice(index + 1),
 ]
 
-/** The address without its port; an IPv6 address without its brackets. */
+/** Returns the address without its port; an IPv6 address without its brackets. */
 const hostOf = (address: string) => {
   const host = address.slice(0, address.lastIndexOf(':'))
   return host.startsWith('[') ? host.slice(1, -1) : host
 }
 
 /**
- * CLIENT LIST gives ages in whole seconds, so that the start computed from one differs by up to this between
+ * CLIENT LIST has ages in whole seconds, so a start that is computed from one differs by up to this between
  * reads.
  */
 const ageRoundingMs = 2000
 
 /**
  * Derives processes without a heartbeat from their connections: one for each address and worker name. Their
- * pid and concurrency are unknown and shown as 0; they started when they connected last.
+ * pid and concurrency are unknown and shown as 0; their start is their last connection.
  *
  * @param startsMs starts of the processes of the previous read, by identity; a process keeps its start
  * @param busyOf number of running jobs of a queue, in all processes

@@ -8,15 +8,15 @@ import { createClusterReader, createServerReader, type RedisReader } from './red
 
 interface OpenRedisOptions {
   connection: SourceConnection
-  /** How long a server may take to answer, and to accept a connection. */
+  /** Time limit of an answer, and of a connection attempt. */
   timeoutMs: number
   onError: (error: Error) => void
   onReady: () => void
 }
 
 /**
- * Connects to a source: a server, the master that Sentinel names, or a cluster. While it is
- * unreachable, it is connected again and again, and reads fail at once.
+ * Connects to a source: a server, the master that Sentinel names, or a cluster. While it is unreachable, it
+ * is reconnected repeatedly, and reads fail at once.
  *
  * @throws Error when a certificate cannot be read
  */
@@ -25,10 +25,10 @@ export function openRedis({ connection, timeoutMs, onError, onReady }: OpenRedis
   const given: RedisOptions = {
     ...credentialsOf(connection),
     ...tlsOf(connection.tls ? readTls(connection.tls) : redisOptions(url).tls),
-    // One timer for the connection instead of one for each of thousands of commands.
+    // One timer for the connection replaces one for each of thousands of commands.
     socketTimeout: timeoutMs,
     connectTimeout: timeoutMs,
-    // Every version of Redis that Sidekiq 5 and BullMQ 5 run on understands this version of the protocol.
+    // Every version of Redis that Sidekiq 5 and BullMQ 5 support understands this version of the protocol.
     protocol: 2,
   }
   if (connection.cluster) {
@@ -42,7 +42,7 @@ export function openRedis({ connection, timeoutMs, onError, onReady }: OpenRedis
   return createServerReader(redis)
 }
 
-/** User and password given beside the URL win over those in it. */
+/** Returns user and password. Values beside the URL override those in it. */
 function credentialsOf({ username, password }: SourceConnection): RedisOptions {
   return {
     ...(username === undefined ? {} : { username }),
@@ -50,7 +50,7 @@ function credentialsOf({ username, password }: SourceConnection): RedisOptions {
   }
 }
 
-/** The same for a server and for Sentinels. */
+/** Returns the TLS options for a server and for Sentinels. */
 const tlsOf = (tls?: ConnectionOptions): RedisOptions =>
   tls ? { tls, sentinelTLS: tls, enableTLSForSentinelMode: true } : {}
 
@@ -85,7 +85,7 @@ function openCluster(nodes: Address[], redis: RedisOptions, onError: (error: Err
     enableOfflineQueue: false,
     // A failover takes seconds; until then this source does not answer.
     clusterRetryStrategy: (attempt) => Math.min(attempt * 100, 2000),
-    // Certificates name hosts, so that hosts must not be replaced by their addresses.
+    // Certificates name hosts, so hosts must not be replaced by their addresses.
     dnsLookup: (address, callback) => callback(null, address),
   })
   cluster.on('error', onError)

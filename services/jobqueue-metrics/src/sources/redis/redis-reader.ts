@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { redisTimeMs } from '@switchyard/jobs-heartbeat/registry'
 import { type Cluster, type Redis, ReplyError } from 'ioredis'
 
-/** Every command that a snapshot sends to a source. None of them writes, and none searches through keys. */
+/** The commands that a snapshot sends to a source. None of them writes or searches through keys. */
 type ReadName =
   | 'get'
   | 'hget'
@@ -24,32 +24,32 @@ export interface RedisReader {
   /**
    * Answers in the order of the commands.
    *
-   * @throws Error of the first command that failed: metrics with holes would be wrong metrics
+   * @throws Error of the first command that failed, because incomplete metrics would be wrong
    */
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
   /**
-   * How far the clock of the source is ahead of that of this process, ms; 0 where it does not show its time,
-   * and while both agree within a second, which an answer may take.
+   * Returns the lead of the source's clock over that of this process in ms; 0 when the source does not show
+   * its time, or when both agree within a second, which an answer may take.
    */
   clockAheadMs(): Promise<number>
   /**
-   * The server, or every master of a cluster.
+   * Returns the server, or every master of a cluster.
    *
-   * @throws Error while the nodes of a cluster are not known
+   * @throws Error while the nodes of a cluster are unknown
    */
   servers(): Redis[]
   close(): void
 }
 
-/** Commands of one pipeline. Writing more of them at once would hold up other requests for too long. */
+/** Commands of one pipeline. Writing more of them at once would delay other requests for too long. */
 const pipelineLength = 250
 /**
- * More pipelines at once would be faster on a distant Redis, but their answers would be read in one long turn
- * of the event loop.
+ * Concurrent pipelines. More would be faster with a distant Redis, but their answers would be read in one
+ * long turn of the event loop.
  */
 const pipelinesUnderWay = 3
 
-/** Clocks that differ by less are taken for the same. */
+/** Difference up to which clocks count as equal. */
 const answerMs = 1000
 
 export const createServerReader = (redis: Redis): RedisReader => ({
@@ -59,13 +59,13 @@ export const createServerReader = (redis: Redis): RedisReader => ({
   close: () => redis.disconnect(),
 })
 
-/** @param cluster with automatic pipelining, which gathers commands into one pipeline a node */
+/** @param cluster a client with automatic pipelining, which gathers commands into one pipeline per node */
 export const createClusterReader = (cluster: Cluster): RedisReader => ({
   clockAheadMs: () => clockAheadMs(cluster),
   read: (commands) =>
     inChunks(commands, (chunk) => Promise.all(chunk.map((command) => sendToCluster(cluster, command)))),
   servers() {
-    // Before that, the list holds only some of the nodes.
+    // Before that, the list contains only some of the nodes.
     if (cluster.status !== 'ready') throw new Error('the nodes of the cluster are not known yet')
     return cluster.nodes('master')
   },
@@ -83,9 +83,8 @@ async function clockAheadMs(redis: Redis | Cluster): Promise<number> {
 }
 
 /**
- * Sends the chunks one after the other, while the answers of a few earlier ones are still to come. Each chunk
- * is one turn of the event loop, and so is the reading of its answers: other requests have their turn in
- * between.
+ * Sends the chunks one after the other, while the answers of a few earlier ones are outstanding. Sending a
+ * chunk and reading its answers are one turn of the event loop each, so that other requests run in between.
  */
 async function inChunks(
   commands: readonly ReadCommand[],
@@ -96,8 +95,8 @@ async function inChunks(
     if (answers.length >= pipelinesUnderWay) await answers.at(-pipelinesUnderWay)
     await yieldToEventLoop()
     const chunk = send(commands.slice(start, start + pipelineLength))
-    // The failure is reported where the chunk is awaited. Node would take it for an unhandled rejection
-    // before that.
+    // The failure is reported where the chunk is awaited. Before that, Node would treat it as an unhandled
+    // rejection.
     chunk.catch(() => {})
     answers.push(chunk)
   }

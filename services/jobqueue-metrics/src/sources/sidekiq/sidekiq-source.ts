@@ -7,7 +7,7 @@ import type { JobSource, QueueMetrics, SourceSnapshot } from '../sources.js'
 import { numberOf, objectOf } from '../values.js'
 
 /**
- * Sidekiq 5 to 8, read in two round trips: names and totals, then queues and processes. Sidekiq itself keeps
+ * Reads Sidekiq 5 to 8 in two round trips: names and totals, then queues and processes. Sidekiq itself stores
  * the sets of its queues and processes. Nothing is cleaned up: a process without a hash is skipped, not
  * removed.
  */
@@ -47,7 +47,7 @@ export function createSidekiqSource(
   }
 }
 
-/** The length of a queue, and the job at its tail: workers take jobs from there. */
+/** Returns commands for the length of a queue, and for the job at its tail, from which workers take jobs. */
 const commandsAbout = (key: string): ReadCommand[] => [
   ['llen', key],
   ['lindex', key, -1],
@@ -74,24 +74,23 @@ async function readNames(redis: RedisReader, keyOf: (part: string) => string) {
 }
 
 /**
- * Sidekiq writes times as seconds with a fraction up to version 7, and as whole milliseconds from 8 on. A
- * float that happens to be whole looks like an integer here, so the size decides: seconds reach this in the
- * year 5138.
+ * Sidekiq writes times as seconds with a fraction up to version 7, and as whole milliseconds since version 8.
+ * A whole float looks like an integer here, so the size decides: seconds reach this value in the year 5138.
  */
 const millisecondsFrom = 1e11
 
 /**
- * When a job was put into its queue, epoch ms. Null when the job has no such time or cannot be parsed: its
- * age is unknown then, which is no error.
+ * Returns when a job was enqueued, in epoch ms. Null when the job has no such time or cannot be parsed,
+ * because an unknown age is not an error.
  *
- * @param text the job as its list holds it
+ * @param text the job as its list contains it
  */
 function enqueuedAtMs(text: string | null): number | null {
   const job = objectOf(text)
   if (job === null) return null
   const enqueuedAt = numberOf(job.enqueued_at)
   if (enqueuedAt !== null) return enqueuedAt > millisecondsFrom ? enqueuedAt : enqueuedAt * 1000
-  // Only Sidekiq 8 uses the time of creation instead.
+  // Only Sidekiq 8 requires the creation time instead.
   const createdAt = numberOf(job.created_at)
   return createdAt !== null && createdAt > millisecondsFrom ? createdAt : null
 }

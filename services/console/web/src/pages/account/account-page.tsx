@@ -18,7 +18,7 @@ import { RevokeDialog, tokenColumns } from '../admin/token-parts'
 
 const route = getRouteApi('/account')
 
-/** What users see and change of themselves: how they sign in, and their tokens. */
+/** The page of a user's own account: their ways to sign in, and their tokens. */
 export const AccountPage = guarded('tokens', Account)
 
 function Account() {

@@ -14,7 +14,7 @@ import { tokenScopes } from '../admin/token-parts'
 
 const route = getRouteApi('/device')
 
-/** Where a user decides whether a program, such as `switchyard login`, gets a token. */
+/** The page on which a user decides whether a program, such as `switchyard login`, gets a token. */
 export const DevicePage = guarded('tokens', Device)
 
 function Device() {
@@ -52,7 +52,7 @@ function CodeForm({ hint, problem }: { hint: string; problem?: string }) {
 }
 
 function Request({ code }: { code: string }) {
-  // The API limits how many wrong codes a user may try, so nothing asks for a code by itself a second time.
+  // The API limits the wrong codes of a user, so a code is never requested again automatically.
   const request = useQuery({
     queryKey: ['device-authorization', code],
     queryFn: ({ signal }) =>

@@ -37,7 +37,7 @@ function Audit() {
   const navigate = route.useNavigate()
   const { q, page_token, ...asked } = search
   const token = page_token && /^\d{1,9}$/.test(page_token) ? page_token : undefined
-  // A shorter text is refused; until it is long enough, the list is not narrowed.
+  // The API refuses a shorter text, so it does not filter the list.
   const text = q && q.trim().length >= searchedCharsMin ? q : undefined
   const events = useQuery({
     queryKey: ['audit', search],
@@ -177,10 +177,10 @@ function Details({ details }: { details: AuditEvent['details'] }) {
   )
 }
 
-/** Details that stand in the line about the job. */
+/** Details that the line about the job already shows. */
 const shownOfJob = new Set(['job_repository', 'job_ref', 'job_run', 'job_url'])
 
-/** The CI job that acted; null: none. */
+/** Returns the CI job that acted; null: none. */
 function jobOf(details: Record<string, unknown>): JobIdentity | null {
   const text = (name: string) => {
     const value = details[`job_${name}`]

@@ -63,7 +63,7 @@ export function Identities({ address, mayChange }: { address: string; mayChange:
   )
 }
 
-/** The label of a provider by its name; the name of one that is not in the settings any more. */
+/** Returns the label of a provider by its name; the name itself when the provider is no longer configured. */
 export function useProviderLabel(): (provider: string) => string {
   const providers = useQuery(signInQuery).data?.providers ?? []
   return (provider) => providers.find(({ name }) => name === provider)?.label ?? provider

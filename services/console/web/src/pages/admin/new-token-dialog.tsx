@@ -10,7 +10,7 @@ import type { IssuedToken } from '../../generated/types.gen'
 import { tokenScopes } from './token-parts'
 import { findUser, usernamesQuery } from './user-names'
 
-/** Scopes that `api` includes, which is what users have to give. */
+/** Scopes that `api` includes, which users can grant. */
 const ownScopes = new Set([
   'api',
   'read_api',
@@ -21,9 +21,9 @@ const ownScopes = new Set([
 ])
 
 /**
- * Makes a token, for any user or for oneself, and shows its secret once.
+ * Creates a token, for any user or for oneself, and shows its secret once.
  *
- * @param ownDaysMax the longest life of an own token
+ * @param ownDaysMax the longest lifetime of an own token
  */
 export function NewTokenDialog({ ownDaysMax, onClose }: { ownDaysMax?: number; onClose: () => void }) {
   const isOwn = ownDaysMax !== undefined

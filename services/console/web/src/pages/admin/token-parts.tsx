@@ -7,10 +7,10 @@ import type { Column } from '../../components/data-table'
 import { Time } from '../../components/time'
 import type { Token } from '../../generated/types.gen'
 
-/** What the scopes of tokens are for. */
+/** The scopes of tokens with their meanings. */
 export const tokenScopes: readonly {
   name: string
-  /** What a checkbox is called, when the name of the scope could be taken for that of a field. */
+  /** Label of the checkbox, when the name of the scope could be mistaken for a field. */
   label?: string
   meaning: string
 }[] = [
@@ -28,7 +28,7 @@ export const tokenScopes: readonly {
 ]
 
 /**
- * @param userOf the name of a user by id. Unset: all tokens are those of one user
+ * @param userOf returns the name of a user by id. Unset: all tokens belong to one user
  * @param onRevoke unset when the session may not revoke
  */
 export function tokenColumns({

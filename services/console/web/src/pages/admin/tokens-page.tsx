@@ -89,7 +89,7 @@ function Tokens() {
   )
 }
 
-/** What users may do without an administrator. */
+/** A note about what users may do without an administrator. */
 const OwnTokensNote = ({ daysMax }: { daysMax: number | undefined }) => (
   <p className="mb-4 text-sm text-quiet">
     {daysMax === undefined
@@ -99,7 +99,7 @@ const OwnTokensNote = ({ daysMax }: { daysMax: number | undefined }) => (
   </p>
 )
 
-/** Chooses the user whose tokens are shown. */
+/** The choice of the user whose tokens are shown. */
 function UserFilter({
   id,
   onChange,

@@ -69,7 +69,7 @@ export function EditDialog({
   const user = useQuery({
     queryKey: ['user', id],
     queryFn: ({ signal }) => getVersioned<User>(`/users/${id}`, signal),
-    // What somebody is typing is not replaced.
+    // Typed text must not be replaced.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
@@ -83,7 +83,7 @@ export function EditDialog({
 
 const fieldsOf = ({ username, name, email, is_admin }: User): Fields => ({
   username,
-  // A field gives its text without blanks around it.
+  // Fields return their text trimmed.
   name: name.trim(),
   email,
   admin: is_admin,

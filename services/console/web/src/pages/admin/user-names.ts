@@ -4,7 +4,7 @@ import type { User } from '../../generated/types.gen'
 
 const namesMax = 20
 
-/** The usernames that contain a text, or belong to a name that does. */
+/** The usernames that contain a text, or belong to a name that contains it. */
 export const usernamesQuery = (text: string) =>
   queryOptions({
     queryKey: ['users', 'names', text],
@@ -15,7 +15,7 @@ export const usernamesQuery = (text: string) =>
     staleTime: 10_000,
   })
 
-/** The user of a username, in upper or lower case. @throws ApiError when there is none */
+/** Finds a user by username, in any case. @throws ApiError when there is none */
 export async function findUser(username: string): Promise<User> {
   const [user] = (await getPage<User>('/users', { username })).rows
   if (!user) throw new ApiError(404, `There is no user ${username}.`)
@@ -30,7 +30,7 @@ const userQuery = (id: number | undefined) =>
     staleTime: 60_000,
   })
 
-/** The usernames of users. One that is not known yet is missing. */
+/** Returns the usernames of users; those that are not loaded yet are missing. */
 export function useUsernames(ids: readonly number[]): Map<number, string> {
   const wanted = [...new Set(ids)]
   return useQueries({
@@ -40,5 +40,5 @@ export function useUsernames(ids: readonly number[]): Map<number, string> {
   })
 }
 
-/** The username of a user; undefined while it is not known. */
+/** Returns the username of a user; undefined while it is loading. */
 export const useUsername = (id: number | undefined) => useQuery(userQuery(id)).data?.username

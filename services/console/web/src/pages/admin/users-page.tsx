@@ -156,7 +156,7 @@ function columnsFor({
   return mayChange ? [...shown, actions] : shown
 }
 
-/** The accounts at providers by which a user signs in, beside tokens. */
+/** The accounts at providers by which a user signs in. */
 function SignIns({ user: { identities } }: { user: User }) {
   const labelOf = useProviderLabel()
   if (identities.length === 0) return <span className="text-quiet">–</span>

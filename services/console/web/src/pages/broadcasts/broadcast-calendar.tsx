@@ -8,7 +8,7 @@ import { dayStarts, placeInDays } from './calendar-days'
 const days = 14
 const rowsMax = 20
 
-/** The coming two weeks, from yesterday on: which message is shown when. */
+/** A calendar of the next two weeks, beginning yesterday, with the messages of each day. */
 export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }) {
   const now = useNow(60_000)
   const starts = dayStarts(now - dayMs, days)
@@ -79,7 +79,7 @@ export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }
 
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' })
 
-/** The name of the day has no room on narrow screens. */
+/** The name of the day is hidden on narrow screens. */
 const DayHead = ({ time }: { time: number }) => (
   <span className="truncate border-l pl-1">
     <span className="hidden sm:inline">{weekday.format(new Date(time))} </span>

@@ -14,7 +14,7 @@ import { serverNow } from '../../lib/server-clock'
 
 interface Draft {
   message: string
-  /** In ISO 8601, as the API has it; '' while the field holds no time. */
+  /** In ISO 8601, as the API has it; '' while the field has no time. */
   starts_at: string
   ends_at: string
   color: string
@@ -28,7 +28,7 @@ const contrastMin = 4.5
 const hourMs = 3_600_000
 const hexColor = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
-/** What the fields show, so that nothing invisible is stored. */
+/** Truncates to seconds, as the fields do, so that nothing invisible is stored. */
 const wholeSeconds = (ms: number) => new Date(ms - (ms % 1000)).toISOString()
 
 const newDraft = (): Draft => ({
@@ -60,7 +60,7 @@ export function BroadcastEditor({ edit, onClose }: { edit: string; onClose: () =
     queryKey: ['broadcast', edit],
     queryFn: ({ signal }) => getVersioned<BroadcastMessage>(messagePath(edit), signal),
     enabled: !isNew,
-    // What somebody is typing is not replaced.
+    // Typed text must not be replaced.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })

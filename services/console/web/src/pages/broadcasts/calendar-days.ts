@@ -1,6 +1,6 @@
 /**
- * Moments at which days of the viewer's calendar begin: `count` days from that of a moment on, and the end of
- * the last one.
+ * Returns the starts of `count` days of the viewer's calendar from the day of an instant, and the end of the
+ * last one.
  */
 export function dayStarts(from: number, count: number): number[] {
   const date = new Date(from)
@@ -11,8 +11,8 @@ export function dayStarts(from: number, count: number): number[] {
 }
 
 /**
- * Where a moment stands in a row of days that are drawn alike wide, in percent; 0 before the first, 100 after
- * the last.
+ * Returns the place of an instant in a row of days of equal width, in per cent; 0 before the first day, 100
+ * after the last.
  */
 export function placeInDays(time: number, starts: readonly number[]): number {
   const days = starts.length - 1

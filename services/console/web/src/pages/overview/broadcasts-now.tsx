@@ -13,7 +13,7 @@ export const activeBroadcastsQuery = queryOptions({
   refetchInterval: 15_000,
 })
 
-/** The messages that every site shows now. */
+/** The messages that all sites show now. */
 export function BroadcastsNow({ mayManage }: { mayManage: boolean }) {
   const active = useQuery(activeBroadcastsQuery)
   return (

@@ -10,7 +10,7 @@ const tones: Record<Tone, string> = {
   plain: '',
 }
 
-/** One number of the overview. It is quiet while it is zero, and a dash while nobody knows it. */
+/** One number of the overview. It is muted while it is zero, and a dash while it is unknown. */
 export const Figure = ({
   value,
   name,

@@ -6,7 +6,7 @@ import { TextLink } from '../../components/text-link'
 const origin = location.origin
 
 /**
- * @param username the owner of the project that the first one makes
+ * @param username owner of the project that the first step creates
  * @param hasSagas whether the user may report sagas
  */
 const stepsOf = (username: string, hasSagas: boolean) => [
@@ -32,7 +32,7 @@ const stepsOf = (username: string, hasSagas: boolean) => [
     : []),
 ]
 
-/** For an installation without a project: commands to copy, with the address of this installation. */
+/** Commands to copy, with the address of this installation, for an installation without a project. */
 export function FirstSteps() {
   const session = useSession()
   const steps = stepsOf(session.user?.username ?? '', mayUse(session, 'sagas'))

@@ -13,13 +13,13 @@ import { SagasNow } from './sagas-now'
 
 const route = getRouteApi('/')
 const projectsShown = 8
-/** Most installations have a project and need none of it. */
+/** Loaded only when needed, because most installations have a project. */
 const FirstSteps = lazy(() => import('./first-steps').then(({ FirstSteps }) => ({ default: FirstSteps })))
 
-/** The figures below are shown before the code of the picture is loaded. */
+/** Loaded later, so that the figures below are visible first. */
 const TimeLine = lazy(() => import('./time-line/time-line').then(({ TimeLine }) => ({ default: TimeLine })))
 
-/** What happened in the last hours, and what is wrong now, each figure with the list behind it. */
+/** The overview of the last hours and of current problems, each figure with a link to its list. */
 export function OverviewPage() {
   const session = useSession()
   const { hours } = route.useSearch()

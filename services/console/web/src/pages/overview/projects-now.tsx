@@ -7,7 +7,7 @@ import { Time } from '../../components/time'
 import type { ProjectState } from '../../generated/types.gen'
 import { projectParams, shortSha } from '../../lib/format'
 
-/** The projects that changed last: how the default branch stands, and what is being deployed. */
+/** The projects that changed last: the state of the default branch, and running deployments. */
 export function ProjectsNow({ projects }: { projects: UseQueryResult<ProjectState[]> }) {
   return (
     <Panel name="Projects" actions={<TextLink to="/projects">All projects</TextLink>}>
@@ -21,7 +21,7 @@ export function ProjectsNow({ projects }: { projects: UseQueryResult<ProjectStat
 }
 
 function Rows({ states }: { states: ProjectState[] }) {
-  // What failed stands first.
+  // Failed projects come first.
   const isFailed = ({ pipeline }: ProjectState) => pipeline?.status === 'failed'
   const sorted = [...states.filter(isFailed), ...states.filter((state) => !isFailed(state))]
   return (

@@ -13,7 +13,7 @@ import { Figure, Figures } from './figure'
 
 const causesShown = 5
 const refetchMs = 10_000
-/** Sagas that need somebody, by how they are listed. */
+/** The queries of sagas that need attention, with their names. */
 const needy: { name: string; search: SagaSearch; tone: Tone; total: ReturnType<typeof totalQuery> }[] = [
   { name: 'in error', search: { status: 'Error' }, tone: 'bad', total: totalQuery({}, 'Error') },
   ...(['stuck', 'overdue', 'parked', 'inconsistent'] as const).map((flag) => ({
@@ -24,7 +24,7 @@ const needy: { name: string; search: SagaSearch; tone: Tone; total: ReturnType<t
   })),
 ]
 
-/** Sagas that need somebody, and why. */
+/** The numbers of sagas that need attention, with the reasons. */
 export function SagasNow() {
   const counts = useQueries({ queries: needy.map(({ total }) => total) })
   const stats = useQuery({

@@ -87,7 +87,7 @@ function Choice({ from, to }: { from: string; to: string }) {
 function Result({ from, to }: { from: string; to: string }) {
   const project = useProjectPath()
   const list = useQuery(comparisonQuery(project, { from, to }, { stat: true }))
-  // The texts come with a second answer, so that the list of files can be used before.
+  // The texts come with a second answer, so that the list of files is usable earlier.
   const texts = useQuery(comparisonQuery(project, { from, to }, {}))
   if (isMissing(list.error)) {
     return (

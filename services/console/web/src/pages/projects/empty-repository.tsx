@@ -3,7 +3,7 @@ import { ButtonLink } from '../../components/text-link'
 import { useMayChange } from './project-data'
 import { useProject, useProjectParams } from './project-frame'
 
-/** What to do with a project without commits. */
+/** Instructions for a project without commits. */
 export function EmptyRepository() {
   const { http_url_to_repo, default_branch } = useProject()
   const params = useProjectParams()

@@ -1,7 +1,7 @@
 import type { FormEvent } from 'react'
 import { useTyped } from '../../components/use-typed'
 
-/** A filter that is typed: the list follows on Enter, and when the field is left. */
+/** A text filter, which applies with Enter and when the field loses the focus. */
 export function FilterBox({
   label,
   value,

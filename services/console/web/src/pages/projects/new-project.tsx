@@ -9,7 +9,7 @@ import { Modal, ModalActions } from '../../components/modal'
 import { Problem } from '../../components/states'
 import type { Project } from '../../generated/types.gen'
 
-/** The button and dialog that make a project in the namespace of the session's user. */
+/** A button and a dialog that create a project in the namespace of the session's user. */
 export function NewProject() {
   const [isOpen, setIsOpen] = useState(false)
   if (!useMay('projects.change')) return null

@@ -4,7 +4,7 @@ import { useMay, useSession } from '../../api/session'
 import type { Branch, CommitDetail, DiffEntry, Tag } from '../../generated/types.gen'
 import { useProject } from './project-frame'
 
-/** Roles of members, as the API numbers them. */
+/** Roles of members, with their numbers in the API. */
 export const roles = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
 
 export const roleNames: Record<number, string> = {
@@ -16,7 +16,7 @@ export const roleNames: Record<number, string> = {
   50: 'Owner',
 }
 
-/** Whether the session has a role in the project. Administrators have each of them. */
+/** Returns whether the session has a role in the project. Administrators have all roles. */
 export function useHasRole(role: keyof typeof roles): boolean {
   const { permissions } = useProject()
   const { user } = useSession()
@@ -24,7 +24,8 @@ export function useHasRole(role: keyof typeof roles): boolean {
 }
 
 /**
- * The same for changes: they also need a token that may change something, and a project that is not archived.
+ * Returns whether the session may make changes with a role: this also needs a token that may write, and a
+ * project that is not archived.
  */
 export function useMayChange(role: keyof typeof roles): boolean {
   const { archived } = useProject()
@@ -34,7 +35,7 @@ export function useMayChange(role: keyof typeof roles): boolean {
 
 const namesMax = 20
 
-/** Branches and tags whose names contain a text: the choices of a field. */
+/** Branches and tags whose names contain a text, as choices of a field. */
 export const refNamesQuery = (project: string, search: string, kinds: 'branches' | 'branches and tags') =>
   queryOptions({
     queryKey: [project, 'ref-names', kinds, search],
@@ -59,10 +60,10 @@ export const commitQuery = (project: string, sha: string) =>
     queryFn: ({ signal }) => get<CommitDetail>(`${project}/repository/commits/${segment(sha)}`, {}, signal),
   })
 
-/** What a commit changed in one file. */
+/** The change of a commit in one file. */
 export type FileChange = DiffEntry
 
-/** The answer to a change that is only tried. */
+/** The answer to a dry run. */
 export interface DryRun {
   dry_run: 'success'
   diffs: FileChange[]

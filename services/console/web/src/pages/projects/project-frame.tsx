@@ -15,16 +15,16 @@ const projectQuery = (namespace: string, name: string) =>
     staleTime: 30_000,
   })
 
-/** The parameters of addresses within the project, for links. */
+/** Returns the parameters of addresses within the project, for links. */
 export const useProjectParams = () => route.useParams()
 
-/** The address of the project in the API: `/projects/root%2Fdemo`. */
+/** Returns the address of the project in the API: `/projects/root%2Fdemo`. */
 export function useProjectPath(): string {
   const { namespace, name } = route.useParams()
   return `/projects/${segment(`${namespace}/${name}`)}`
 }
 
-/** The project of the page. Pages below the frame are shown only when it is known. */
+/** Returns the project of the page. Pages in the frame are rendered only when it is loaded. */
 export function useProject(): Project {
   const { namespace, name } = route.useParams()
   const { data } = useQuery(projectQuery(namespace, name))
@@ -47,7 +47,7 @@ type Part = (typeof tabs)[number]['name'] | 'Files'
 
 const levels = { reporter: 20, maintainer: 40 }
 
-/** Whether the session may use a part of a project, by the role matrix of the API. */
+/** Returns whether the session may use a part of a project, by the role matrix of the API. */
 function mayUsePart(part: string, { visibility, permissions }: Project, isAdministrator: boolean): boolean {
   const level = isAdministrator ? levels.maintainer : (permissions.project_access?.access_level ?? 0)
   const others: Partial<Record<string, boolean>> = {
@@ -56,23 +56,24 @@ function mayUsePart(part: string, { visibility, permissions }: Project, isAdmini
     Releases: true,
     Settings: level >= levels.maintainer,
   } satisfies Partial<Record<Part, boolean>>
-  // All other parts show the code, or facts about its commits.
+  // All other parts show the code, or data about its commits.
   return others[part] ?? (visibility !== 'private' || level >= levels.reporter)
 }
 
 /**
- * Links are marked as current by their whole address: parts of a project are not all current on its pages.
+ * Marks a link as current only for its whole address, so that not all parts of a project are current on its
+ * pages.
  */
 const shownPageOnly = { exact: true, includeSearch: false }
 
-/** The part of a project to which the rest of an address belongs: `/branches` ⇒ 'Branches'. */
+/** Returns the part of a project that the rest of an address belongs to: `/branches` ⇒ 'Branches'. */
 function partOf(below: string): string {
   const [, first = ''] = below.split('/')
   const inCommits = ['', 'commits', 'new-commit']
   return inCommits.includes(first) ? 'Commits' : `${first.slice(0, 1).toUpperCase()}${first.slice(1)}`
 }
 
-/** What stands above every page of a project: its path and its pages. */
+/** The frame of every page of a project: its path and its navigation. */
 export function ProjectFrame() {
   const params = route.useParams()
   const { namespace, name } = params

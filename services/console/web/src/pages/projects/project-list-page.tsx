@@ -42,7 +42,7 @@ export const ProjectListPage = guarded('projects', () => {
       getPage<Project>('/projects', { search: q, search_namespaces: true, page, ...orders[order] }, signal),
     placeholderData: keepPreviousData,
   })
-  // Without a session the API refuses nothing here: it lists the public projects.
+  // Without a session, the API does not refuse the list: it returns the public projects.
   useEffect(noteUnauthorized, [])
   const search = useCallback(
     (value: string | undefined) =>

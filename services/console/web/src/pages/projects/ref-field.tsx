@@ -5,7 +5,7 @@ import { useTyped } from '../../components/use-typed'
 import { refNamesQuery } from './project-data'
 import { useProjectPath } from './project-frame'
 
-/** A field for a branch, or for a branch or tag. The names that contain the typed text are its choices. */
+/** A field for a branch, or for a branch or tag, with the names that contain the typed text as choices. */
 export function RefField({
   label,
   value,
@@ -41,8 +41,8 @@ export function RefField({
 }
 
 /**
- * The choice of a branch or tag for a list. It searches while one types; a whole name is taken at once,
- * everything else (the id of a commit) with Enter.
+ * Chooses a branch or tag for a list. It searches during typing; a complete name applies at once, any other
+ * text (such as a commit id) with Enter.
  */
 export function BranchBox({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const id = useId()
@@ -86,7 +86,7 @@ const Choices = ({ id, names }: { id: string; names: ReturnType<typeof useRefNam
   </datalist>
 )
 
-/** Branches, or branches and tags, whose names contain the text. */
+/** Reads branches, or branches and tags, whose names contain the text. */
 export function useRefNames(text: string, kinds: 'branches' | 'branches and tags') {
   const search = useDeferredValue(text.trim())
   return useQuery(refNamesQuery(useProjectPath(), search, kinds)).data ?? []

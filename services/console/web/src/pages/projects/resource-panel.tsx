@@ -9,11 +9,11 @@ import { Panel } from '../../components/page'
 import { pageOf } from '../../lib/search-params'
 
 export interface ResourcePanelProps<Row, Made> {
-  /** Of the region and the table. */
+  /** Name of the region and the table. */
   name: string
-  /** The list in the API. */
+  /** Address of the list in the API. */
   address: string
-  /** Parameters of the list, which what is removed is looked up with as well. */
+  /** Parameters of the list, which the removal also sends. */
   query?: Query
   columns: Column<Row>[]
   rowKey: (row: Row) => string | number
@@ -21,7 +21,7 @@ export interface ResourcePanelProps<Row, Made> {
   /** Unset when the session may not add. */
   add?:
     | {
-        /** Of the button and the dialog. */
+        /** Title of the button and the dialog. */
         title: string
         fields: ReactNode
         bodyOf: (form: FormData) => unknown
@@ -32,12 +32,12 @@ export interface ResourcePanelProps<Row, Made> {
   remove?:
     | {
         action: string
-        /** What the row is called in the names of the button and the dialog. */
+        /** Returns the name of the row for the button and the dialog. */
         nameOf: (row: Row) => string
         idOf: (row: Row) => string | number
         /** Unset: every row can be removed. */
         isRemovable?: (row: Row) => boolean
-        /** What removing causes. */
+        /** The effect of the removal. */
         effect: string
       }
     | undefined
@@ -45,10 +45,10 @@ export interface ResourcePanelProps<Row, Made> {
   rowActions?: (row: Row) => ReactNode
 }
 
-/** A list of the API as a table, whose rows can be added and removed. */
+/** A list of the API as a table with rows that can be added and removed. */
 export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row, Made>) {
   const { name, address, query, columns, rowKey, empty, add, remove, rowActions } = props
-  // Each list has a separate parameter for its page number, because several lists are shown together.
+  // Each list has its own parameter for the page number, because several lists are on one page.
   const parameter = address.slice(address.lastIndexOf('/') + 1)
   const search: Record<string, string> = useSearch({ strict: false })
   const page = pageOf(search[parameter])
@@ -117,7 +117,7 @@ function AddDialog<Made>({
   const client = useQueryClient()
   const run = async (form: FormData) => {
     const made = await send<Made>('POST', address, bodyOf(form))
-    // Other parts of the page may show it, too.
+    // Other parts of the page may show the same data.
     await client.invalidateQueries()
     onClose()
     onMade?.(made)

@@ -31,7 +31,7 @@ function Charts({ history: { points, resolution } }: { history: JobHistory }) {
       failed: [{ name: 'Failures a minute', color: 'bad', values: perMinute(of('failed'), resolution) }],
     }
   }, [points, resolution])
-  // One point makes no line, and no span for the axis.
+  // One point makes no line, and no range for the axis.
   if (points.length < 2)
     return <Empty title="Too little is recorded yet.">A point is added every ten seconds.</Empty>
   const { times } = figures

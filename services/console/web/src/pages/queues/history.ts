@@ -24,8 +24,8 @@ export const historyQuery = (range: Range, source?: string, queue?: string) =>
   })
 
 /**
- * The growth of a counter from point to point, per minute. Null where a point is unknown, or the counter was
- * reset.
+ * Returns the growth of a counter from point to point, per minute. Null where a point is unknown, or the
+ * counter was reset.
  */
 export function perMinute(values: (number | null)[], resolutionSeconds: number): (number | null)[] {
   return values.map((value, index) => {

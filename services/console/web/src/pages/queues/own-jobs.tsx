@@ -11,7 +11,7 @@ import type { BackgroundJob } from '../../generated/types.gen'
 
 const perPage = 25
 
-/** Jobs of Switchyard's own worker that failed and are not tried again: the reasons, and what can be done. */
+/** Failed jobs of Switchyard's own worker that are not tried again, with their reasons and actions. */
 export function OwnJobs({
   queue,
   page,

@@ -14,7 +14,7 @@ import { OwnJobs } from './own-jobs'
 import { SourcesShown } from './sources-shown'
 import { useSources } from './use-sources'
 
-/** The name of the source of Switchyard's own worker. */
+/** Name of the source for Switchyard's own worker. */
 const ownSource = 'switchyard'
 
 const route = getRouteApi('/queues/$source/$queue')

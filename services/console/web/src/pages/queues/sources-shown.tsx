@@ -3,7 +3,7 @@ import { ApiError } from '../../api/client'
 import { Loading, Problem } from '../../components/states'
 import type { SourceFigures, Sources } from './use-sources'
 
-/** The figures of the sources that answer, and the errors of the other sources. */
+/** The metrics of the sources that answer, and the errors of the others. */
 export function SourcesShown({
   found: { sources, silent, stream },
   children,

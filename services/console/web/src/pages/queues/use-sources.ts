@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { JobStats, ProcessMetrics, QueueMetrics } from '../../generated/types.gen'
 import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 
-/** A queue whose oldest job waits longer is late. */
+/** Waiting time of the oldest job from which a queue is late. */
 export const lateSeconds = 60
 
 export interface SourceFigures {
@@ -13,7 +13,7 @@ export interface SourceFigures {
   jobs: JobStats
 }
 
-/** A source that does not answer, and why. */
+/** A source that does not answer, and the reason. */
 interface SilentSource {
   name: string
   message: string
@@ -30,7 +30,7 @@ export interface Sources {
 
 const key = ['jobqueue', 'sources']
 
-/** The figures of every source, live. Another page shows the last ones until the first event comes. */
+/** Reads the metrics of every source, live. A new page shows the last ones until the first event arrives. */
 export function useSources(): Sources {
   const client = useQueryClient()
   const [found, setFound] = useState(() => client.getQueryData<Source[]>(key))

@@ -11,19 +11,19 @@ import { BulkProgress, useBulkJob } from './bulk-progress'
 
 export type BulkFilter = Record<string, string | boolean>
 
-/** The action of a bulk job on each saga that its filter finds. */
+/** The action of a bulk job on each saga that its filter matches. */
 export interface BulkRequest {
   action: SagaBulkJob['action']
   filter: BulkFilter
 }
 
-/** Only sagas in this status can be resolved, so a job takes no others. */
+/** Only sagas in this status can be resolved, so a job selects no others. */
 const resolvable = { status: 'Error' } as const
 
-/** The API refuses a job without a filter. */
+/** Returns whether a filter is empty, because the API refuses a job without a filter. */
 export const isEmpty = (filter: BulkFilter): boolean => Object.keys(filter).length === 0
 
-/** Whether a job that resolves can find a saga with this filter at all. */
+/** Returns whether a job that resolves can match any saga with this filter. */
 export const canResolve = (filter: BulkFilter): boolean =>
   !isEmpty(filter) && (filter.status === undefined || filter.status === resolvable.status)
 
@@ -44,10 +44,10 @@ const words = {
 } as const satisfies Record<SagaBulkJob['action'], unknown>
 
 /**
- * Resolves or notes all sagas that a filter finds: says how many first, then shows the job.
+ * Resolves all sagas of a filter, or adds a note to them: shows their number first, then the job.
  *
- * @param request unset: nothing is to be done
- * @param job number of the job that is shown, from the address
+ * @param request unset: there is no request
+ * @param job number of the displayed job, from the address
  */
 export function BulkDialogs({
   tenant,
@@ -122,7 +122,7 @@ function BulkStart({
 const titleOf = (action: SagaBulkJob['action'], matched: number | undefined) =>
   words[action].title(matched === undefined ? 'all' : countOf(matched, 'saga'))
 
-/** A job that was started before, by its number in the address. */
+/** A job that was started earlier, by its number in the address. */
 export function BulkJobDialog({
   tenant,
   id,

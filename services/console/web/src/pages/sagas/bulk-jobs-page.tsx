@@ -21,7 +21,7 @@ const refetchMs = 5000
 
 export const BulkJobsPage = guarded('sagas', BulkJobs)
 
-/** What operators have done with many sagas at once; the API keeps a job for 30 days. */
+/** Bulk jobs of operators; the API keeps a job for 30 days. */
 function BulkJobs() {
   const search = route.useSearch()
   const { tenant, job } = search

@@ -18,7 +18,7 @@ const isMoving = ({ state }: SagaBulkJob) => state === 'running' || state === 'u
 const keyOf = (tenant: string | undefined, id: string) => ['sagas-bulk', tenant ?? '', id]
 const addressOf = (id: string) => `/sagas/bulk/${encodeURIComponent(id)}`
 
-/** A job, which is polled while it runs. */
+/** Reads a job, and polls it while it runs. */
 export const useBulkJob = (tenant: string | undefined, id: string) =>
   useQuery({
     queryKey: keyOf(tenant, id),
@@ -27,7 +27,7 @@ export const useBulkJob = (tenant: string | undefined, id: string) =>
     refetchInterval: ({ state: { data } }) => (data && isMoving(data) ? pollMs : false),
   })
 
-/** How a job proceeds, what it did with each saga, and the way back. */
+/** The progress of a job, its result for each saga, and its undo. */
 export function BulkProgress({ job, onClose }: { job: SagaBulkJob; onClose: () => void }) {
   const client = useQueryClient()
   const mayChange = useMay('sagas.change')

@@ -20,7 +20,7 @@ const explainedAll: Record<BatchDecision, string> = {
   withdraw: 'No orchestrator gets them any more.',
 }
 
-/** Decides about all commands that were asked for together. */
+/** Decides about all commands of a batch. */
 export function BatchPanel({ tenant, batch }: { tenant: string | undefined; batch: string }) {
   const client = useQueryClient()
   const mayChange = useMay('sagas.change')
@@ -65,7 +65,7 @@ export function BatchPanel({ tenant, batch }: { tenant: string | undefined; batc
   )
 }
 
-/** Says what a decision does to how many sagas, and takes it. */
+/** Shows the effect of a decision and the number of sagas, and makes it. */
 function BatchDialog({
   tenant,
   batch,

@@ -38,7 +38,7 @@ export const commandStates = [...Object.keys(states), 'refused', 'denied', 'with
 
 export const isOpen = ({ ended_at }: SagaCommand) => ended_at === null
 
-/** How often commands are read again while one of them is open. */
+/** Polling interval of commands while one of them is open. */
 export const openPeriodMs = 2000
 
 export const commandsKey = ({ tenant, sagaId }: SagaKey) => ['saga-commands', tenant ?? '', sagaId]
@@ -61,7 +61,7 @@ export const decisions: Record<Decision, { name: string; explained: string }> = 
   },
 }
 
-/** Asks whether a decision is meant, and takes it. */
+/** Confirms a decision, and makes it. */
 export function DecisionDialog({ command, decision, onClose }: Deciding & { onClose: () => void }) {
   const client = useQueryClient()
   const { name, explained } = decisions[decision]
@@ -86,14 +86,14 @@ export function DecisionDialog({ command, decision, onClose }: Deciding & { onCl
   )
 }
 
-/** What can be decided about a command in each state. */
+/** The possible decisions about a command by its state. */
 export const possible: Record<string, Decision[]> = {
   waiting_for_approval: ['approve', 'deny', 'withdraw'],
   pending: ['withdraw'],
   unknown: ['deliver_again'],
 }
 
-/** @param onDecide unset: this session may decide nothing */
+/** @param onDecide unset: this session cannot decide */
 export const commandColumns = (onDecide?: (deciding: Deciding) => void): Column<SagaCommand>[] => [
   { header: 'Asked', below: true, cell: ({ created_at }) => <Time at={created_at} /> },
   {

@@ -21,7 +21,7 @@ const perPage = 50
 
 export const CommandsPage = guarded('sagas', Commands)
 
-/** What operators have asked of orchestrators; those that wait for approval are decided here. */
+/** The commands of operators to orchestrators, with the decisions about waiting ones. */
 function Commands() {
   const search = route.useSearch()
   const { tenant, batch } = search

@@ -4,8 +4,8 @@ import { buttonClass } from '../../components/button'
 import { CheckboxField } from '../../components/fields'
 
 /**
- * Downloads all sagas of a search. The byte order mark, without which Excel shows umlauts as two signs each,
- * can be left out.
+ * Downloads all sagas of a search. The byte order mark, without which Excel shows each umlaut as two
+ * characters, can be left out.
  */
 export function ExportLink({ query }: { query: Query }) {
   const [hasMark, setHasMark] = useState(true)

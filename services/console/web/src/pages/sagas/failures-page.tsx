@@ -40,7 +40,7 @@ function Failures() {
   const impacts = useQuery(foundImpactsQuery({ tenant: search.tenant, service_name: search.service }))
   const change = (changed: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })
-  // Without a time, the API uses the last day; the list must find the same sagas.
+  // Without a time, the API uses the last day, and the list must find the same sagas.
   const shown: SagaSearch = { ...search, from: search.from ?? query.data?.from }
   const resolve = (cause: Cause) =>
     setRequest({ action: 'resolve', filter: filterOf(listOf(shown, cause), undefined) })
@@ -99,7 +99,7 @@ function Failures() {
   )
 }
 
-/** The query of the list of the sagas with this cause. */
+/** Returns the query of the list of sagas with this cause. */
 const listOf = ({ service, tenant, from, to }: SagaSearch, { fingerprint }: Cause): SagaSearch => ({
   service,
   tenant,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { hexOf, indentJson } from './payload-text'
 
 describe('indented JSON', () => {
-  it('has one member or element a line', () => {
+  it('has one member or element per line', () => {
     expect(indentJson('{"a":1,"b":[true,null],"c":{},"d":[ ]}')).toBe(
       ['{', '  "a": 1,', '  "b": [', '    true,', '    null', '  ],', '  "c": {},', '  "d": []', '}'].join(
         '\n',
@@ -11,7 +11,7 @@ describe('indented JSON', () => {
     )
   })
 
-  it('means the same as the text', () => {
+  it('means the same as the original text', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
         const text = JSON.stringify(value, null, indent)
@@ -36,7 +36,7 @@ describe('indented JSON', () => {
 })
 
 describe('bytes in hexadecimal', () => {
-  it('stand as offset, digits and printable characters', () => {
+  it('have an offset, digits and printable characters', () => {
     expect(hexOf(new TextEncoder().encode('Hello,\nworld of 16+'))).toBe(
       [
         '00000000  48 65 6c 6c 6f 2c 0a 77 6f 72 6c 64 20 6f 66 20  Hello,.world of ',
@@ -46,7 +46,7 @@ describe('bytes in hexadecimal', () => {
     expect(hexOf(new Uint8Array())).toBe('')
   })
 
-  it('are all there, in rows of 16', () => {
+  it('are complete, in rows of 16', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const rows = hexOf(bytes).split('\n').filter(Boolean)

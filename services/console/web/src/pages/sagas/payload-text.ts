@@ -1,6 +1,6 @@
 /**
- * JSON with line breaks and indents. Tokens stay as they were written, because parsing would round the long
- * numbers that ids often are.
+ * Returns JSON with line breaks and indents. Tokens stay unchanged, because parsing would round long numbers,
+ * which ids often are.
  *
  * @param text valid JSON
  */
@@ -28,16 +28,16 @@ export function indentJson(text: string): string {
   return parts.join('')
 }
 
-/** A text, an empty object or list, a sign, or anything else. */
+/** Matches a text, an empty object or list, a punctuation character, or any other token. */
 const token = /"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/g
 
-/** Deeper levels are indented no further, so that nesting does not multiply the size of a text. */
+/** Largest indent, so that nesting does not multiply the size of a text. */
 const indentMax = 32
 const lineBreak = (depth: number) => `\n${'  '.repeat(Math.min(depth, indentMax))}`
 
 const rowBytes = 16
 
-/** Bytes as offset, hexadecimal digits and printable characters, as `hexdump -C` shows them. */
+/** Returns bytes as offset, hexadecimal digits and printable characters, like `hexdump -C`. */
 export function hexOf(bytes: Uint8Array): string {
   const rows: string[] = []
   for (let offset = 0; offset < bytes.length; offset += rowBytes) {

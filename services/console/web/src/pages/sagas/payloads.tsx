@@ -10,9 +10,9 @@ import { bytes as bytesText } from '../../lib/format'
 import { hexOf, indentJson } from './payload-text'
 import { type SagaKey, sagaPath } from './saga-queries'
 
-/** A longer payload is shown with its beginning only, and can be downloaded. */
+/** Largest part of a payload that is displayed; a larger one can be downloaded. */
 const shownBytesMax = 1024 * 1024
-/** Hexadecimal digits take five times the space. */
+/** Largest part in hexadecimal, which takes five times the space. */
 const hexBytesMax = 64 * 1024
 
 const kinds = ['parameter', 'result'] as const
@@ -22,7 +22,7 @@ const formNames: Record<Form, string> = { json: 'JSON', text: 'Text', hex: 'Hex'
 
 export const hasPayload = ({ parameter, result }: SagaActivity) => parameter !== null || result !== null
 
-/** What the chosen activity was called with, and what it answered. */
+/** The payloads of the chosen activity: its parameter and its result. */
 export function Payloads({ saga, activity }: { saga: SagaKey; activity: SagaActivity | undefined }) {
   if (!activity)
     return <Empty title="No payload">No activity of this saga was reported with a payload.</Empty>

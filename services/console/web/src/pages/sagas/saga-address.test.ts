@@ -6,7 +6,7 @@ const words = new Set(
   Object.keys(document.paths).flatMap((path) => /^\/sagas\/([^/{]+)/.exec(path)?.slice(1) ?? []),
 )
 
-it('a saga whose id is a word of the API is not asked for: the answer would be of something else', () => {
+it('a saga whose id is a word of the API is not requested, because the answer would be about something else', () => {
   expect(words.size).toBeGreaterThan(5)
   for (const word of words) expect(hasAddress(word), word).toBe(false)
 })

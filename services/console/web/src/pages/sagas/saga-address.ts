@@ -1,4 +1,4 @@
-/** Browsers resolve the first two, the others are addresses of the API beside those of sagas. */
+/** Browsers resolve the first two; the others are addresses of the API beside those of sagas. */
 const wordsOfAddresses = [
   '.',
   '..',
@@ -12,5 +12,5 @@ const wordsOfAddresses = [
   'webhooks',
 ]
 
-/** Whether the API has an address that shows the saga with this id. */
+/** Returns whether the API has an address for the saga with this id. */
 export const hasAddress = (sagaId: string): boolean => !wordsOfAddresses.includes(sagaId)

@@ -10,7 +10,8 @@ const failed = ['compensated', 'inconsistent']
 type Fingerprints = readonly (string | null)[]
 
 /**
- * The surest one about a failure of the saga itself, or where there is none, about failures of its service.
+ * Returns the most certain finding about a failure of the saga itself, otherwise about failures of its
+ * service.
  */
 function surestOf(impacts: readonly FoundImpact[], fingerprints: Fingerprints): FoundImpact | undefined {
   const ofCause = impacts.filter(
@@ -20,7 +21,7 @@ function surestOf(impacts: readonly FoundImpact[], fingerprints: Fingerprints): 
   return surestOfEach(ofCause.length > 0 ? ofCause : ofService)[0]
 }
 
-/** The deployment with which the service of a failed saga became worse within the day before. */
+/** The deployment that made the service of a failed saga worse within the day before. */
 export function SagaCause({ saga }: { saga: SagaDetail }) {
   const { tenant, service_name, status, outcome, last_event_at } = saga
   const hasFailed = status === 'Error' || failed.includes(outcome ?? '')
@@ -33,7 +34,7 @@ export function SagaCause({ saga }: { saga: SagaDetail }) {
   const query = useQuery({ ...foundImpactsQuery(question), enabled: hasFailed && service_name !== null })
   const fingerprints = saga.activities.map(({ error_fingerprint }) => error_fingerprint)
   const impacts = query.data ?? []
-  // One that somebody has dismissed is shown only where there is no other.
+  // A dismissed deployment is shown only without another one.
   const undismissed = impacts.filter(({ dismissed }) => !dismissed)
   const found = surestOf(undismissed, fingerprints) ?? surestOf(impacts, fingerprints)
   if (!found) return null

@@ -25,7 +25,7 @@ import { type SagaKey, sagaPath } from './saga-queries'
 const shownMax = 20
 const reasonCharsMax = 1000
 
-/** What operators have asked of the orchestrator of the saga, and buttons to ask for more. */
+/** The commands of operators to the orchestrator of the saga, and buttons to request more. */
 export function SagaCommands({ id, saga }: { id: SagaKey; saga: SagaDetail }) {
   const mayChange = useMay('sagas.change')
   const [asking, setAsking] = useState<Kind>()
@@ -89,7 +89,7 @@ function Kinds({
 
 const isOpenStep = ({ status }: SagaActivity) => isStepOpen(status)
 
-/** The last of these steps stands still. */
+/** Returns whether a step is unfinished. The saga stands at the last of these steps. */
 const isUnfinished = (step: SagaActivity) => isOpenStep(step) && step.status !== 'NotStarted'
 
 function AskDialog({

@@ -11,7 +11,7 @@ import { bytes, countOf, duration } from '../../lib/format'
 const tones: Record<string, Tone> = { recorded: 'plain', 'conflict recorded': 'bad' }
 
 /**
- * The log, in its order.
+ * The log in order.
  *
  * @param onChoose shows an activity in the other parts of the page
  */
@@ -96,7 +96,7 @@ export function SagaEvents({
   )
 }
 
-/** The operation, and below it on demand what its reporter sent. */
+/** The operation, and on demand the data that its reporter sent. */
 function Details({ event }: { event: SagaEvent }) {
   const { operation, request, event_id, event_time, event_seq, attempt } = event
   const facts: [string, ReactNode][] = [
@@ -134,7 +134,7 @@ function Details({ event }: { event: SagaEvent }) {
   )
 }
 
-/** The trace as its reporter named it, with a link where this installation knows a page of traces. */
+/** The trace as its reporter named it, with a link where a trace viewer is configured. */
 function Trace({ event: { trace_parent, trace_url } }: { event: SagaEvent }) {
   const name = <code className="font-mono break-all">{trace_parent}</code>
   if (trace_url === null || !/^https?:/.test(trace_url)) return name

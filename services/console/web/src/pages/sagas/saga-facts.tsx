@@ -102,8 +102,8 @@ const Resolution = ({
 const projectsMax = 5
 
 /**
- * The newest deployments that name the saga. Readers of sagas may not see a project; its number then stands
- * for it.
+ * The newest deployments that name the saga. Readers of sagas may not see a project, so its number is shown
+ * instead.
  */
 function Deployments({ deployments }: Pick<SagaDetail, 'deployments'>) {
   const mayRead = useMay('projects')
@@ -144,7 +144,7 @@ function Deployments({ deployments }: Pick<SagaDetail, 'deployments'>) {
   )
 }
 
-/** The errors of all activities, in full length. */
+/** The errors of all activities in full length. */
 export function SagaErrors({ saga }: { saga: SagaDetail }) {
   const errors = saga.activities.flatMap(({ activity_id, execute_errors, compensate_errors }) => [
     ...(execute_errors ? [{ activity_id, phase: 'Execution', ...execute_errors }] : []),

@@ -4,7 +4,7 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { SagaChild, SagaDetail } from '../../generated/types.gen'
 
-/** '3 Ended, 1 Error'. */
+/** Returns '3 Ended, 1 Error'. */
 export const countsText = (counts: SagaDetail['children_counts']): string =>
   Object.entries(counts ?? {})
     .map(([status, count]) => `${count} ${status}`)

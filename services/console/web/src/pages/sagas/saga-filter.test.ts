@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { filterNames, filterOf, meaningsOf, type SagaSearch, sortQuery } from './saga-filter'
 
-describe('a text of the search box', () => {
+describe('a text in the search box', () => {
   it.each([
     ['order-17', ['search', 'id_prefix', 'errors_contains']],
     ['ab', ['search', 'id_prefix']],
@@ -41,12 +41,12 @@ describe('the filter of the API', () => {
     })
   })
 
-  it('leaves out what is unknown, and a text whose meaning is not decided', () => {
+  it('excludes unknown values, and a text whose meaning is not decided yet', () => {
     const search = { status: 'Broken', outcome: 'good', flag: 'status', from: 'yesterday', q: 'text' }
     expect(filterOf(search, undefined)).toEqual({})
   })
 
-  it('is never refused for the address: every value is a text, a time or true', () => {
+  it('is never refused because of the address: every value is a text, a time or true', () => {
     const text = fc.option(fc.string(), { nil: undefined })
     const search = fc.record(Object.fromEntries(filterNames.map((name) => [name, text])))
     fc.assert(
@@ -62,7 +62,7 @@ describe('the filter of the API', () => {
   })
 })
 
-it('an unknown order is the usual one', () => {
+it('an unknown order falls back to the default', () => {
   expect(sortQuery({ sort: 'stalest' })).toEqual({ order_by: 'updated_at', sort: 'asc' })
   expect(sortQuery({ sort: 'best' })).toEqual({})
 })

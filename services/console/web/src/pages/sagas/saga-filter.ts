@@ -12,27 +12,27 @@ export const sagaStatuses = [
 export const sagaOutcomes = ['succeeded', 'compensated', 'empty', 'inconsistent'] as const
 export const sagaFlags = ['overdue', 'stuck', 'parked', 'inconsistent', 'settled', 'late'] as const
 
-/** The query of the list's address. */
+/** The query in the list's address. */
 export interface SagaSearch {
   status?: string
   outcome?: string
   service?: string
   q?: string
   flag?: string
-  /** Of the errors of one cause. */
+  /** Fingerprint of the errors of one cause. */
   fingerprint?: string
-  /** The saga that began the listed ones. */
+  /** The saga that started the listed ones. */
   parent?: string
   tenant?: string
   from?: string
   to?: string
   sort?: string
   view?: string
-  /** A bulk job that is shown. */
+  /** A displayed bulk job. */
   job?: string
 }
 
-/** The parameters of the address that filter. */
+/** The filter parameters of the address. */
 export const filterNames = [
   'status',
   'outcome',
@@ -45,7 +45,7 @@ export const filterNames = [
   'to',
 ] as const
 
-/** What a saved view keeps of the address. */
+/** The parameters of the address that a saved view stores. */
 export const viewNames = [...filterNames, 'tenant', 'sort'] as const
 
 export const sagaSorts = [
@@ -57,31 +57,31 @@ export const sagaSorts = [
   { value: 'id', label: 'By id', query: { order_by: 'id', sort: 'asc' } },
 ] as const
 
-/** How a text of the search box is meant. */
+/** The meaning of a text in the search box. */
 export type SearchKind = 'search' | 'id_prefix' | 'errors_contains' | 'tag'
 
 export const errorTextMin = 3
 
-/** Only the newest sagas are searched for a part of an id, and all of them for its beginning. */
+/** Meanings as an id: part of an id is searched only among the newest sagas, its beginning among all. */
 const ids: SearchKind[] = ['search', 'id_prefix']
 
-/** What a text may mean, the likeliest first. */
+/** Returns the possible meanings of a text, the most likely first. */
 export function meaningsOf(text: string): SearchKind[] {
   const errors: SearchKind[] = text.trim().length >= errorTextMin ? ['errors_contains'] : []
   if (/^[^\s=]+=./.test(text)) return ['tag', ...ids, ...errors]
   return /\s/.test(text) ? [...errors, ...ids] : [...ids, ...errors]
 }
 
-/** A time that the address names, as the API takes it; undefined for what is no time. */
+/** Returns a time in the address for the API; undefined for an invalid time. */
 const timeOf = (text: string | undefined): string | undefined => {
   const ms = Date.parse(text ?? '')
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
 }
 
 /**
- * The filters of the API for those of the address. Values that are unknown are left out.
+ * Returns the filters of the API for those of the address. Unknown values are left out.
  *
- * @param kind how `q` is meant
+ * @param kind the meaning of `q`
  */
 export function filterOf(search: SagaSearch, kind: SearchKind | undefined): Record<string, string | boolean> {
   const flag = oneOf(sagaFlags, search.flag)

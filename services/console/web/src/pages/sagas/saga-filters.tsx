@@ -24,7 +24,7 @@ const meanings: Record<SearchKind, string> = {
   tag: 'sagas with the tag',
 }
 
-/** The filters of the list, but the status. */
+/** The filters of the list except the status. */
 export function SagaFilters({
   search,
   meaning,
@@ -126,7 +126,7 @@ function Meaning({
 
 const box = 'min-h-8 rounded-md border bg-panel px-2 py-1 text-sm placeholder:text-quiet'
 
-/** A text that filters when Enter is pressed or the field is left. */
+/** A text filter that applies with Enter or when the field loses the focus. */
 export function FilterText({
   label,
   value,
@@ -147,7 +147,7 @@ export function FilterText({
   return (
     <form onSubmit={onSubmit} className="contents">
       <input
-        // A value that comes from the address replaces the typed one.
+        // A value from the address replaces the typed one.
         key={value ?? ''}
         name="text"
         aria-label={label}
@@ -164,8 +164,8 @@ export function FilterText({
 }
 
 /**
- * The way back to the page Sagas, the filters of a list beside it, and the tenant, which each of these lists
- * is filtered by.
+ * A link back to the page Sagas, the filters of a list, and the tenant, by which each of these lists is
+ * filtered.
  */
 export const SagaListBar = ({
   tenant,
@@ -185,7 +185,7 @@ export const SagaListBar = ({
   </div>
 )
 
-/** A time in the viewer's zone. */
+/** A time filter in the viewer's zone. */
 export function FilterTime({
   label,
   value,

@@ -19,7 +19,7 @@ import { useSearchMeaning } from './use-search-meaning'
 
 const route = getRouteApi('/sagas')
 const countsPeriodMs = 5000
-/** A list that is scrolled by less than this is still seen from its top. */
+/** Scroll distance within which a list counts as shown from its top. */
 const topPx = 40
 
 export const SagaListPage = guarded('sagas', SagaList)
@@ -79,7 +79,7 @@ function SagaList() {
 
 const isFiltered = (search: SagaSearch) => filterNames.some((name) => search[name] !== undefined)
 
-/** The list and its counts for the address. */
+/** Reads the list and its counts for the address. */
 function useListedSagas(search: SagaSearch, isPaused: boolean, table: RefObject<HTMLTableElement | null>) {
   const meaning = useSearchMeaning(search)
   const { kind, isDeciding } = meaning
@@ -100,7 +100,7 @@ function useListedSagas(search: SagaSearch, isPaused: boolean, table: RefObject<
   return { meaning, filter, counts: counts.data, list }
 }
 
-/** The same object as long as its content is the same. */
+/** Returns the same object as long as its content is the same. */
 function useStable<Value extends object>(value: Value): Value {
   const text = JSON.stringify(value)
   return useMemo(() => value, [text])
@@ -108,7 +108,7 @@ function useStable<Value extends object>(value: Value): Value {
 
 const pressedClass = 'aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent'
 
-/** @param may what can be done with all sagas of the filter */
+/** @param may the allowed actions on all sagas of the filter */
 function Actions({
   list,
   isPaused,
@@ -180,7 +180,7 @@ function StatusBar({
   counts: ReadonlyMap<string, string> | undefined
   onChange: ChangeSearch
 }) {
-  // Views are kept for every user of the API, which a token for sagas alone does not reach.
+  // Every user of the API can store views, but a token only for sagas cannot.
   const mayKeepViews = useMay('projects')
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">

@@ -5,7 +5,7 @@ import { count } from '../../lib/format'
 import { SagaTable } from './saga-table'
 import type { LiveSagas } from './use-live-sagas'
 
-/** Whether the list follows the log. */
+/** Shows whether the list follows the log. */
 export const LiveStatus = ({ list: { stream } }: { list: LiveSagas }) => (
   <span role="status" className="text-sm text-quiet">
     {stream === 'reconnecting' && 'Reconnecting…'}
@@ -19,7 +19,7 @@ export const LiveStatus = ({ list: { stream } }: { list: LiveSagas }) => (
   </span>
 )
 
-/** New sagas that wait until the reader asks for them. It stays in sight while the list is scrolled. */
+/** The number of new sagas that wait until the reader shows them. It stays visible while the list scrolls. */
 export function Waiting({ list }: { list: LiveSagas }) {
   if (list.waiting === 0) return null
   const show = () => {
@@ -35,7 +35,7 @@ export function Waiting({ list }: { list: LiveSagas }) {
   )
 }
 
-/** The sagas, or why there are none. */
+/** The sagas, or the reason why there are none. */
 export function SagaRows({
   list,
   table,
@@ -71,7 +71,7 @@ export function SagaRows({
           tenant={tenant}
           hasMore={hasMore}
           busy={isLoadingMore}
-          // A failure stops the loading ahead; the reader asks again.
+          // After a failure, pages are no longer loaded ahead; the reader retries.
           onNearEnd={error === null ? loadMore : ignore}
         />
         <div className="flex items-center justify-between gap-3 px-4 py-2 text-sm text-quiet">

@@ -12,7 +12,7 @@ import { type SagaKey, sagaPath, sagaQueryKey } from './saga-queries'
 
 const noteCharsMax = 10_000
 
-/** What operators wrote about the saga, and a field to write more. */
+/** The operators' notes about the saga, and a field for another one. */
 export function SagaNotes({ saga, notes }: { saga: SagaKey; notes: readonly SagaNote[] }) {
   const mayChange = useMay('sagas.change')
   return (
@@ -76,7 +76,7 @@ function NewNote({ saga }: { saga: SagaKey }) {
   )
 }
 
-/** Says that an operator has dealt with the failure of the saga. */
+/** Resolves the failure of the saga. */
 export function ResolveDialog({ saga, onClose }: { saga: SagaKey; onClose: () => void }) {
   const client = useQueryClient()
   const resolve = async (form: FormData) => {

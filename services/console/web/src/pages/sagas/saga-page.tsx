@@ -47,7 +47,7 @@ export const SagaPage = guarded('sagas', () => {
   return hasAddress(sagaId) ? <ShownSaga /> : <WithoutAddress sagaId={sagaId} />
 })
 
-/** A saga that the API shows in its list only. */
+/** A saga that the API shows only in its list. */
 const WithoutAddress = ({ sagaId }: { sagaId: string }) => (
   <Page title={sagaId}>
     <Empty title="A saga of this id has no page">
@@ -65,7 +65,7 @@ function ShownSaga() {
   const { tenant } = route.useSearch()
   const key: SagaKey = { sagaId, tenant }
   const { data, error, isError, refetch } = useQuery(sagaQuery(key))
-  // Asked together with the saga.
+  // Requested in parallel with the saga.
   const events = useInfiniteQuery(sagaEventsQuery(key))
   const stream = useFollowed(key, data)
   if (data) return <SagaParts id={key} saga={data} error={error} events={events} stream={stream} />
@@ -206,7 +206,7 @@ function Actions({ id, saga, stream }: { id: SagaKey; saga: SagaDetail; stream: 
   )
 }
 
-/** Links that show one part of the page, or all of them. */
+/** Links that show one part of the page, or all parts. */
 function Tabs() {
   const choices = [{ value: undefined, name: 'Everything' }, ...tabs]
   return (
@@ -218,7 +218,7 @@ function Tabs() {
           to="."
           search={(before) => ({ ...before, tab: value })}
           resetScroll={false}
-          // Compares the whole query, so that one of the links is the current one.
+          // Compares the whole query, so that exactly one link is current.
           activeOptions={{ exact: true }}
           className="-mb-px border-b-2 border-transparent px-3 py-1.5 text-sm aria-[current=page]:border-accent aria-[current=page]:font-medium"
         >

@@ -2,13 +2,13 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { get, getPage, segment } from '../../api/client'
 import type { SagaDetail, SagaEvent } from '../../generated/types.gen'
 
-/** Which saga a page shows. Unset tenant: `default`. */
+/** The saga of a page. Unset tenant: `default`. */
 export interface SagaKey {
   sagaId: string
   tenant: string | undefined
 }
 
-/** The address of a saga below `/api/v4`. */
+/** Returns the address of a saga below `/api/v4`. */
 export const sagaPath = ({ sagaId }: SagaKey) => `/sagas/${segment(sagaId)}`
 
 export const sagaQueryKey = ({ sagaId, tenant }: SagaKey) => ['saga', tenant ?? '', sagaId]
@@ -21,7 +21,7 @@ export const sagaQuery = (key: SagaKey) =>
 
 const eventsOfPage = 100
 
-/** The log, in its order. */
+/** The log in order. */
 export const sagaEventsQuery = (key: SagaKey) =>
   infiniteQueryOptions({
     queryKey: [...sagaQueryKey(key), 'events'],

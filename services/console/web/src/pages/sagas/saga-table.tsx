@@ -7,9 +7,9 @@ import type { Saga } from '../../generated/types.gen'
 import { duration, exactTime, sinceNow } from '../../lib/format'
 
 const rowHeight = 45
-/** Rows beyond the window that stand ready for the next key or turn of the wheel. */
+/** Rows outside of the window that are rendered for the next key or scroll. */
 const overscan = 6
-/** The next page is loaded when so many rows are left. */
+/** Number of remaining rows at which the next page is loaded. */
 const rowsAhead = 60
 
 const columns = [
@@ -22,8 +22,8 @@ const columns = [
 ] as const
 
 /**
- * The rows of the list, of which only those near the window are in the document, so that a list of any length
- * scrolls. All have one height.
+ * The rows of the list. Only those near the window are in the document, so that a list of any length scrolls.
+ * All have the same height.
  *
  * @param onNearEnd called when the reader comes near the last row
  */
@@ -86,7 +86,7 @@ export function SagaTable({
   )
 }
 
-/** Stands for the rows that are not in the document. */
+/** Placeholder for the rows that are not in the document. */
 const Space = ({ height }: { height: number }) =>
   height > 0 ? (
     <tr>
@@ -128,7 +128,7 @@ interface RowProps {
   saga: Saga
   index: number
   tenant: string | undefined
-  /** The current time. All rows share it, because a clock for each row would keep a live list busy. */
+  /** The current time, which all rows share, because a clock for each row would keep a live list busy. */
   now: number
 }
 
@@ -181,7 +181,7 @@ function RowTime({ at, now }: { at: string; now: number }) {
 }
 
 /**
- * A link of a row. The router's own link follows every change of the address and rebuilds its own for each
+ * A link of a row. The router's own link reacts to every change of the address and rebuilds its own for each
  * row, which takes too long while a list scrolls.
  */
 function SagaLink({ sagaId, tenant }: { sagaId: string; tenant: string | undefined }) {
@@ -205,8 +205,8 @@ function SagaLink({ sagaId, tenant }: { sagaId: string; tenant: string | undefin
 }
 
 /**
- * Status, outcome and flags of a saga. `succeeded` is what an ended saga is expected to say, so it stands
- * alone.
+ * Status, outcome and flags of a saga. `succeeded` is the expected outcome of an ended saga, so only the
+ * status is shown.
  */
 export function SagaState({ saga, wrap }: { saga: Saga; wrap?: boolean }) {
   const kinds = [...new Set(saga.flags.map(({ kind }) => kind))].filter((kind) => kind !== saga.outcome)

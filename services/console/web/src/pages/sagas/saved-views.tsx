@@ -14,7 +14,7 @@ const page = 'sagas'
 const viewsKey = ['saved-views', page]
 
 /**
- * Chooses a saved view, saves the shown search as one, and deletes the chosen one. `view` of the address
+ * Chooses a saved view, saves the current search as a view, and deletes the chosen one. `view` in the address
  * names it.
  */
 export function SavedViews({ search }: { search: SagaSearch }) {
@@ -55,7 +55,7 @@ export function SavedViews({ search }: { search: SagaSearch }) {
 
 const searchOf = ({ query }: SavedView): SagaSearch => parseSearch(query)
 
-/** An address that names a view and no filter stands for the filters of the view. */
+/** Applies the filters of a view when the address names a view but no filter. */
 function useShownByName(
   search: SagaSearch,
   chosen: SavedView | undefined,
@@ -68,7 +68,7 @@ function useShownByName(
   }, [isOther])
 }
 
-/** The query of a view: the filters and the order, not the moment's dialogs. */
+/** Returns the query of a view: the filters and the order, without open dialogs. */
 const queryOf = (search: SagaSearch) =>
   writeSearch(Object.fromEntries(viewNames.map((name) => [name, search[name]]))).slice(1)
 

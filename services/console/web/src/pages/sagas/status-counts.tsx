@@ -4,7 +4,10 @@ import { getPage, type Query } from '../../api/client'
 import type { Saga } from '../../generated/types.gen'
 import { sagaStatuses } from './saga-filter'
 
-/** `Pending=1, Started=10000+` ⇒ `1` and `10000+` by status; empty when the API could not count in time. */
+/**
+ * Parses `Pending=1, Started=10000+` to `1` and `10000+` by status; empty when the API could not count in
+ * time.
+ */
 const countsOf = (header: string | null): Map<string, string> =>
   new Map(
     (header ?? '').split(', ').flatMap((part) => {
@@ -16,9 +19,9 @@ const countsOf = (header: string | null): Map<string, string> =>
 const refetchMs = 10_000
 
 /**
- * How many sagas a filter finds, from the counts by status; null when counting took too long.
+ * The number of sagas of a filter, from the counts by status; null when counting took too long.
  *
- * @param status unset: of every status
+ * @param status unset: every status
  */
 export const totalQuery = (filter: Query, status?: Saga['status']) => ({
   queryKey: ['sagas', 'total', filter, status],
@@ -32,7 +35,7 @@ function totalOf(counts: ReadonlyMap<string, string>, status: Saga['status'] | u
   return counted.reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
 }
 
-/** How many sagas of each status a filter finds. */
+/** Reads the number of sagas of a filter by status. */
 export async function readCounts(filter: Query, signal: AbortSignal): Promise<Map<string, string>> {
   const { headers } = await getPage<Saga>('/sagas', { ...filter, per_page: 1, with_counts: true }, signal)
   return countsOf(headers.get('X-Status-Counts'))
@@ -40,11 +43,11 @@ export async function readCounts(filter: Query, signal: AbortSignal): Promise<Ma
 
 const figures = new Intl.NumberFormat('en')
 
-/** '10000+' ⇒ '10,000+'. */
+/** Formats '10000+' as '10,000+'. */
 const shownCount = (text: string) =>
   figures.format(Number.parseInt(text, 10)) + (text.endsWith('+') ? '+' : '')
 
-/** How many sagas of each status the filters find, whichever of the statuses is chosen. */
+/** Reads the number of sagas of the filters by status, whatever status is chosen. */
 export function useStatusCounts(filter: Query, enabled: boolean) {
   const others = useMemo(() => ({ ...filter, status: undefined }), [filter])
   return useQuery({
@@ -55,7 +58,7 @@ export function useStatusCounts(filter: Query, enabled: boolean) {
   })
 }
 
-/** The statuses with their counts, of which one can be chosen. */
+/** The statuses with their counts, one of which can be chosen. */
 export function StatusChoice({
   value,
   counts,

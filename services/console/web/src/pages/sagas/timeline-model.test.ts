@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { SagaActivity, SagaDetail, SagaEvent } from '../../generated/types.gen'
 import { timelineOf } from './timeline-model'
 
-/** Seconds after the saga began. */
+/** Returns a time in seconds after the saga began. */
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
 const now = Date.parse(at(200))
 
@@ -90,7 +90,7 @@ const rowOf = (given: Partial<SagaActivity>, of: Partial<SagaDetail> = {}, event
   timelineOf(saga([activity(given)], of), events, now).rows[0]
 
 describe('the lanes of an activity', () => {
-  it('reach from the beginning to the end of each phase, in per cent of the saga', () => {
+  it('span each phase from start to end, in per cent of the saga', () => {
     const row = rowOf({
       started_at: at(10),
       ended_at: at(30),
@@ -120,13 +120,13 @@ describe('the lanes of an activity', () => {
     expect(timelineOf(saga([activity({})], { ended_at: null }), [], now).toMs).toBe(Date.parse(at(100)))
   })
 
-  it('are points where the beginning was not reported, or times contradict each other', () => {
+  it('are points when the start was not reported, or times contradict each other', () => {
     const compensated = { compensation_status: 'Compensated', compensated_at: at(40) } as const
     expect(rowOf(compensated)?.compensate.bar).toEqual({ left: 40, width: 0, isOpen: false })
     expect(rowOf({ started_at: at(50), ended_at: at(20) })?.execute.bar).toMatchObject({ left: 50, width: 0 })
   })
 
-  it('show failures and retries at their moment, each in its lane', () => {
+  it('show failures and retries at their time, each in its lane', () => {
     const row = rowOf({}, {}, [
       event('ActivityExecuteAborted', 20),
       event('ActivityRetried', 25, { retries: 2 }),
@@ -147,20 +147,20 @@ describe('the lanes of an activity', () => {
 })
 
 describe('the deadline of an activity', () => {
-  it('stands where it lies within the timeline', () => {
+  it('is shown when it is within the timeline', () => {
     expect(rowOf({ deadline_at: at(70) })?.deadline).toBe(70)
     expect(rowOf({ deadline_at: at(101) })?.deadline).toBeUndefined()
     expect(rowOf({})?.deadline).toBeUndefined()
   })
 
-  it('is missed when the saga says so of this activity', () => {
+  it('is missed when the saga has the flag for this activity', () => {
     const flag = { kind: 'overdue', since: at(1) } as const
     expect(rowOf({}, { flags: [{ ...flag, activity_id: 'a' }] })?.isOverdue).toBe(true)
     expect(rowOf({}, { flags: [{ ...flag, activity_id: 'b' }] })?.isOverdue).toBe(false)
   })
 })
 
-it('a saga of a single moment, and one of very many activities, have a timeline', () => {
+it('a saga of a single instant, and one with very many activities, have a timeline', () => {
   const one = activity({})
   const moment = saga([], { last_event_at: at(0), ended_at: at(0) })
   expect(timelineOf(moment, [], now)).toMatchObject({ rows: [], fromMs: Date.parse(at(0)) })

@@ -1,6 +1,6 @@
 import type { SagaActivity, SagaDetail, SagaEvent } from '../../generated/types.gen'
 
-/** A part of a lane: where it begins and ends, in per cent of the whole timeline. */
+/** A part of a lane from its start to its end, in per cent of the whole timeline. */
 export interface Bar {
   left: number
   width: number
@@ -9,11 +9,11 @@ export interface Bar {
 
 export interface Lane {
   status: SagaActivity['execute_status']
-  /** 1 is the first attempt; 0 until the lane has begun. */
+  /** Counted from 1; 0 until the lane has begun. */
   attempts: number
   durationMs: number | null
   bar: Bar | undefined
-  /** Moments in the lane at which an attempt failed or the next began, in per cent. */
+  /** Times in the lane at which an attempt failed or the next one began, in per cent. */
   marks: { at: number; text: string }[]
 }
 
@@ -21,7 +21,7 @@ export interface TimelineRow {
   activity: SagaActivity
   execute: Lane
   compensate: Lane
-  /** The deadline of the activity, in per cent; undefined when it is not within the timeline. */
+  /** The deadline of the activity, in per cent; undefined when it is outside of the timeline. */
   deadline: number | undefined
   isOverdue: boolean
 }
@@ -35,7 +35,8 @@ export interface Timeline {
 const openStates = new Set<string | null>(['Executing', 'Compensating'])
 
 /**
- * The lanes of all activities on one scale, from the first to the last event, or to now while the saga runs.
+ * Returns the lanes of all activities on one scale, from the first to the last event, or to now while the
+ * saga runs.
  */
 export function timelineOf(saga: SagaDetail, events: readonly SagaEvent[], now: number): Timeline {
   const isRunning =
@@ -69,7 +70,7 @@ export function timelineOf(saga: SagaDetail, events: readonly SagaEvent[], now: 
   return { fromMs, toMs, rows }
 }
 
-// A saga may have more activities than a call takes arguments.
+// A saga may have more activities than a call accepts arguments.
 const minOf = (values: number[]) => values.reduce((least, value) => Math.min(least, value))
 const maxOf = (values: number[]) => values.reduce((most, value) => Math.max(most, value))
 const percent = (part: number) => Math.min(100, Math.max(0, part * 100))

@@ -9,14 +9,14 @@ import { duration, exactTime } from '../../lib/format'
 import type { Lane, TimelineRow } from './timeline-model'
 import { timelineOf } from './timeline-model'
 
-/** Above this number of activities, only the rows in sight are in the document. */
+/** Number of activities up to which all rows are in the document. */
 const allInDocumentMax = 200
 const rowHeight = 76
 const runningPeriodMs = 1000
 
 /**
- * The activities in their order, each with a lane for its execution and one for its compensation. It is a
- * table whose cells tell in words what the lanes show, so it reads the same without seeing.
+ * The activities in order, each with a lane for its execution and one for its compensation. It is a table
+ * whose cells describe the lanes in words for screen readers.
  */
 export function Timeline({
   saga,
@@ -107,7 +107,7 @@ function ActivityRow({
 }: {
   row: TimelineRow
   index: number
-  /** Takes the height of a row that is one of many. */
+  /** Measures the height of one of many rows. */
   measure: ((row: HTMLTableRowElement | null) => void) | undefined
   isChosen: boolean
   onChoose: (activityId: string) => void

@@ -6,7 +6,7 @@ import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 
 const pageRows = 100
 const refreshMs = 1000
-/** Ids that are remembered as waiting; a higher number is of no use to a reader. */
+/** Most ids of waiting sagas that are counted, because a higher number is of no use. */
 const waitingMax = 9999
 
 /** An event of `/sagas/stream`. */
@@ -32,19 +32,19 @@ export interface LiveSagas {
   loadMore: () => void
   reload: () => unknown
   stream: StreamState
-  /** Sagas that are not shown yet. */
+  /** Number of sagas that are not shown yet. */
   waiting: number
   showWaiting: () => void
 }
 
 /**
- * A list of sagas that follows the log. While nobody reads, the list is its newest first page; else its rows
- * stay where they are, and new sagas are counted.
+ * Reads a list of sagas that follows the log. While the reader is at the top, the list is its newest first
+ * page; otherwise its rows stay in place, and new sagas are counted.
  *
- * @param filter of the API, with the order
+ * @param filter filter and order of the API
  * @param enabled false: the filter is not known yet
- * @param paused whether rows stay as they are
- * @param isReading whether rows must stay where they are
+ * @param paused whether rows stay unchanged
+ * @param isReading whether rows must stay in place
  * @param onEvents called when the log has grown
  */
 export function useLiveSagas({
@@ -69,7 +69,7 @@ export function useLiveSagas({
 
   const readHead = () => getPage<Saga>('/sagas', { ...filter, per_page: pageRows })
   const showHead = (head: Page<Saga>) => {
-    // Rows that are the same stay the same objects, so that they are not rendered again.
+    // Unchanged rows stay the same objects, so that they are not rendered again.
     const shown = new Map(rows.map((row) => [row.saga_id, row]))
     const kept = head.rows.map((row) => sameRow(shown.get(row.saga_id), row))
     client.setQueryData<Pages>(key, { pages: [{ ...head, rows: kept }], pageParams: [undefined] })
@@ -102,7 +102,7 @@ export function useLiveSagas({
     enabled,
     batchMs: refreshMs,
     onEvents(events) {
-      // While nobody reads, the list is replaced at once.
+      // While nobody reads further down, the list is replaced at once.
       if (!paused && isReading()) client.setQueryData<Pages>(key, (data) => data && withEvents(data, events))
       refresh()
       onEvents()
@@ -125,7 +125,7 @@ export function useLiveSagas({
   }
 }
 
-/** The pages that are loaded so far. */
+/** Reads the pages that are loaded so far. */
 function useSagaPages(key: QueryKey, filter: Query, enabled: boolean) {
   return useInfiniteQuery({
     queryKey: key,
@@ -143,15 +143,16 @@ function useSagaPages(key: QueryKey, filter: Query, enabled: boolean) {
 }
 
 /**
- * The filters that the stream has too. Sagas that leave a status must be seen, so the status is none of them.
+ * Returns the filters that the stream supports. The status is not among them, because sagas that leave a
+ * status must be noticed.
  */
 const streamQuery = ({ tenant, service_name }: Query): Query => ({ tenant, service_name })
 
-/** The shown row if the other one is equal to it, else the other one. */
+/** Returns the shown row if the other one is equal, otherwise the other one. */
 const sameRow = (shown: Saga | undefined, row: Saga): Saga =>
   shown && JSON.stringify(shown) === JSON.stringify(row) ? shown : row
 
-/** Replaces the rows for which `change` gives another; pages without such a row stay the same objects. */
+/** Replaces the rows that `change` replaces; pages without such a row stay the same objects. */
 function withRows(data: Pages, change: (row: Saga) => Saga | undefined): Pages {
   const pages = data.pages.map((page) => {
     const rows = page.rows.map((row) => change(row) ?? row)
@@ -171,8 +172,8 @@ function withEvents(data: Pages, events: LogEvent[]): Pages {
 }
 
 /**
- * Runs `work` at most once in `periodMs`, and never twice at a time. A call that comes too early runs later.
- * Failures are left out, because the next call does the same work.
+ * Runs `work` at most once in `periodMs`, and never in parallel. A call that comes too early runs later.
+ * Failures are ignored, because the next call does the same work.
  */
 function useThrottled(periodMs: number, work: () => Promise<void>): () => void {
   const run = useEffectEvent(work)

@@ -4,16 +4,16 @@ import type { Saga } from '../../generated/types.gen'
 import { meaningsOf, type SagaSearch, type SearchKind } from './saga-filter'
 
 export interface SearchMeaning {
-  /** Unset without a text, and until it is decided. */
+  /** Unset without a text, and until the meaning is decided. */
   kind: SearchKind | undefined
   isDeciding: boolean
-  /** No saga of the tenant has such an id, error or tag. */
+  /** Whether no saga of the tenant has such an id, error or tag. */
   findsNothing: boolean
 }
 
 /**
- * Decides how a text of the search box is meant: the first of its meanings that finds a saga. All are asked
- * at once; a meaning that the API refuses or cannot answer in time finds nothing.
+ * Decides the meaning of a text in the search box: the first meaning that finds a saga. All are requested in
+ * parallel; a meaning that the API refuses or cannot answer in time finds nothing.
  */
 export function useSearchMeaning({ q, tenant }: SagaSearch): SearchMeaning {
   const meanings = q ? meaningsOf(q) : []

@@ -7,11 +7,11 @@ import { ServiceLink } from './service-link'
 
 const namesMax = 100
 
-/** The deployed services that a queue belongs to. */
+/** The deployed services of a queue. */
 export function QueueServices({ source, queue }: { source: string; queue: string }) {
   const maySee = useMay('projects')
   const names = queueServices({ source, queue })
-  // Its first part is in all of them but the name of the source.
+  // All related names contain the first part, except the name of the source.
   const [first = ''] = queue.split(/[.:/]/)
   const searched = [...new Set([first || queue, source])]
   const found = useQueries({

@@ -1,10 +1,10 @@
 import { useMay } from '../../api/session'
 import { TextLink } from '../../components/text-link'
 
-/** Browsers resolve these in an address. */
+/** Names that browsers would resolve in an address. */
 const withoutAddress = ['.', '..']
 
-/** The page of a service, for sessions that may see it. */
+/** A link to the page of a service, for sessions that may see it. */
 export function ServiceLink({
   name,
   tenant,

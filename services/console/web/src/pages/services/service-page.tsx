@@ -21,7 +21,7 @@ import { ServiceSagas } from './service-sagas'
 const route = getRouteApi('/services/$service')
 const refreshMs = 5000
 
-/** Which version of a service runs where, how it got there, and how its sagas and queues are. */
+/** The versions of a service in its environments, their deployments, and its sagas and queues. */
 export const ServicePage = guarded('projects', () => {
   const { service } = route.useParams()
   const { tenant } = route.useSearch()
@@ -33,7 +33,7 @@ export const ServicePage = guarded('projects', () => {
     refetchInterval: refreshMs,
   })
   const isUndeployed = isMissing(detail.error)
-  // Only the API of deployments says that there is no such service.
+  // Only the API of deployments reports that a service does not exist.
   if (isUndeployed && !maySeeSagas && !maySeeQueues) return <NotFound />
   return (
     <Page title={service}>

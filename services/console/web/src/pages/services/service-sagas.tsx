@@ -13,7 +13,10 @@ import { readCounts, totalQuery } from '../sagas/status-counts'
 const route = getRouteApi('/services/$service')
 const refreshMs = 10_000
 
-/** How many sagas of the service began within the last day, by status, and how many are stuck now. */
+/**
+ * The number of the service's sagas that began within the last day, by status, and the number that are stuck
+ * now.
+ */
 export function ServiceSagas({ service, tenant }: { service: string; tenant: string | undefined }) {
   const navigate = route.useNavigate()
   const place = { service_name: service, tenant }
@@ -50,7 +53,7 @@ export function ServiceSagas({ service, tenant }: { service: string; tenant: str
         {sagaStatuses.map((status) => (
           <Figure
             key={status}
-            // Without any count, counting took too long.
+            // No count at all means that counting took too long.
             value={counts && counts.size > 0 ? Number.parseInt(counts.get(status) ?? '0', 10) : undefined}
             tone={status === 'Error' ? 'bad' : 'plain'}
             name={

@@ -21,7 +21,7 @@ import { ServiceLink } from './service-link'
 const route = getRouteApi('/services')
 const refreshMs = 10_000
 
-/** Services that deployments ship, and those that sagas report. */
+/** Services that deployments ship, and services that sagas report. */
 export const ServicesPage = guarded('projects', () => {
   const { q, page: pageText } = route.useSearch()
   const navigate = route.useNavigate()
@@ -103,7 +103,7 @@ interface Reporting {
   sagas: number
 }
 
-/** Services of the sagas of the last day, deployed by whom ever. */
+/** Services of the sagas of the last day, whoever deployed them. */
 function OfSagas({ text }: { text: string }) {
   const stats = useQuery({
     queryKey: ['sagas', 'stats'],

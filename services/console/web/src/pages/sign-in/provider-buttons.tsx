@@ -15,7 +15,7 @@ export function ProviderButtons({ providers, next }: { providers: SignIn['provid
 
 const taken = 'If it is yours, ask an administrator to link your account at the provider.'
 
-/** What the API says when it signs nobody in, in plain words. */
+/** Plain texts for the API's reasons to refuse a sign-in. */
 const texts: Record<string, (provider: string) => string> = {
   unavailable: (provider) => `${provider} does not answer. Try again later, or sign in with a token.`,
   denied: (provider) => `The sign-in at ${provider} was canceled.`,
@@ -31,6 +31,6 @@ const texts: Record<string, (provider: string) => string> = {
   identity_taken: (provider) => `Your account at ${provider} is linked to another user.`,
 }
 
-/** Why nobody was signed in; undefined for a reason that there is not. */
+/** Returns why the sign-in was refused; undefined for an unknown reason. */
 export const refusalText = (reason: string | undefined, provider = 'The provider'): string | undefined =>
   reason !== undefined && Object.hasOwn(texts, reason) ? texts[reason]?.(provider.slice(0, 64)) : undefined

@@ -11,7 +11,10 @@ import { ProviderButtons, refusalText } from './provider-buttons'
 
 const route = getRouteApi('/sign-in')
 
-/** Only addresses of the console are followed, so that a link to this page cannot lead to another site. */
+/**
+ * Returns the address to go to after the sign-in. Only addresses of the console are used, so that a link to
+ * this page cannot lead to another site.
+ */
 function safeNext(next: string | undefined): string {
   const url = next && URL.canParse(next, location.origin) ? new URL(next, location.origin) : undefined
   const isOurs = url?.origin === location.origin && /^\/console(\/|$)/.test(url.pathname)
@@ -45,7 +48,7 @@ export function SignInPage() {
     }
   }
 
-  // Only the label of a provider is repeated, so that no link puts other words on this page.
+  // Only the label of a known provider is repeated, so that a link cannot put other words on this page.
   const label = ways?.providers.find((each) => each.label === by)?.label
   const shown = problem ?? refusalText(refusal, label)
 

@@ -10,12 +10,15 @@ const pages = import.meta.glob<string>('../../../../../../docs/runbooks/*.md', {
   import: 'default',
 })
 
-/** The file of a page, by the name in its address. */
+/** The loaders of the pages by their names in the address. */
 const loaders = new Map(
   Object.entries(pages).map(([path, load]) => [path.slice(path.lastIndexOf('/') + 1, -'.md'.length), load]),
 )
 
-/** Links between runbooks lead to their pages; what else the documentation has is beside the sources. */
+/**
+ * Returns the address of a link. Links between runbooks lead to their pages; other documentation is beside
+ * the sources.
+ */
 const linkTo = (path: string) => {
   const [, name, section = ''] = /^([\w-]+)\.md(#\w+)?$/.exec(path) ?? []
   return name ? `/console/runbooks/${name}${section}` : '/console/docs'
@@ -26,7 +29,7 @@ const headingOf = (section: string) =>
     ({ textContent }) => textContent.toLowerCase() === section,
   )
 
-/** What to do when an alert fires. Alerts lead here: `/console/runbooks/services#servicemissing`. */
+/** Instructions for an alert. Alerts link here: `/console/runbooks/services#servicemissing`. */
 export function RunbookPage() {
   const { page } = useParams({ from: '/runbooks/$page' })
   const { hash } = useLocation()

@@ -52,7 +52,7 @@ function SystemState() {
   )
 }
 
-/** Each service answers which of its parts fails. For a service that is unreachable, the gateway answers. */
+/** Reads which parts of a service fail. For an unreachable service, the gateway answers. */
 async function askReadiness(name: string, signal: AbortSignal): Promise<ServiceRow> {
   const response = await fetch(`/-/${name}/readiness`, { signal }).catch(() => undefined)
   if (response?.ok) return { name, state: 'ready', problems: [] }

@@ -10,24 +10,24 @@ const formats = { slack: 'Slack', teams: 'Teams', mattermost: 'Mattermost', plai
 
 type Body = Pick<SagaWebhook, 'message_format' | 'custom_webhook_template'>
 
-/** How the body of the requests is written, as the API takes it. */
+/** Returns the choice of the body in a form, as the API has it. */
 export const bodyChoice = (form: FormData) => ({
   message_format: textOf(form, 'message_format') || null,
   custom_webhook_template: textOf(form, 'custom_webhook_template') || null,
 })
 
-/** The same of a stored webhook. */
+/** Returns the choice of the body of a stored webhook. */
 export const storedBodyChoice = ({ message_format, custom_webhook_template }: Body) => ({
   message_format,
-  // A field gives its text without blanks around it.
+  // Fields return their text trimmed.
   custom_webhook_template: custom_webhook_template?.trim() || null,
 })
 
 /**
- * The fields of the body, and a button that shows the body as the form describes it.
+ * The fields of the body, and a button that shows the resulting body.
  *
- * @param hook whose choice they begin with
- * @param example a template, for who has written none
+ * @param hook the webhook with the initial choice
+ * @param example a template for users who have not written one
  */
 export function BodyFields({
   hook,

@@ -16,9 +16,9 @@ import { pathOf, type WebhookKind } from './webhooks-panel'
 const refreshMs = 5000
 
 /**
- * What one webhook was sent, the newest first.
+ * The deliveries of one webhook, newest first.
  *
- * @param hook its id, as the address of the page has it
+ * @param hook its id, from the address of the page
  * @param close a link to the page without this list
  */
 export function DeliveriesPanel({
@@ -149,7 +149,7 @@ function indented(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2)
   try {
     JSON.parse(value)
-    // Of the text itself, because parsing rounds long numbers.
+    // The text itself is indented, because parsing rounds long numbers.
     return indentJson(value)
   } catch {
     return value

@@ -32,7 +32,7 @@ const eventNames = Object.keys(events) as (keyof typeof events)[]
 
 export const SagaWebhooksPage = guarded('sagas.webhooks', SagaWebhooks)
 
-/** Who is told of sagas. */
+/** The webhooks about sagas. */
 function SagaWebhooks() {
   const { tenant, hook, page } = route.useSearch()
   const navigate = route.useNavigate()
@@ -61,15 +61,15 @@ function SagaWebhooks() {
   )
 }
 
-/** An empty field leaves the choice to the API. */
+/** Returns the tenant. An empty field leaves the choice to the API. */
 function tenantIn(form: FormData): { tenant?: string } {
   const tenant = textOf(form, 'tenant')
   return tenant === '' ? {} : { tenant }
 }
 
 /**
- * @param tenant whose webhooks are shown. Unset: those of every tenant, or of the one that the token is bound
- *   to
+ * @param tenant only webhooks of this tenant are shown. Unset: webhooks of every tenant, or of the one to
+ *   which the token is bound
  */
 const kindOf = (tenant: string | undefined): WebhookKind<SagaWebhook> => ({
   address,
@@ -121,7 +121,7 @@ const kindOf = (tenant: string | undefined): WebhookKind<SagaWebhook> => ({
   },
 })
 
-/** The preview is that of the first chosen event, of a saga that is made up. */
+/** The fields of a webhook, with a preview of the first chosen event for an invented saga. */
 const Fields = ({ hook, tenant }: { hook: SagaWebhook | undefined; tenant: string | undefined }) => (
   <>
     <TextField

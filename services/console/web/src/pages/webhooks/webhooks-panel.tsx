@@ -10,43 +10,40 @@ import type { SagaWebhook } from '../../generated/types.gen'
 import { changeShown, useEdit } from '../../lib/edit-version'
 import { ResourcePanel } from '../projects/resource-panel'
 
-/** What webhooks of every kind have. */
+/** The common fields of all webhooks. */
 export type Hook = Pick<SagaWebhook, 'id' | 'url' | 'enabled' | 'disabled_reason' | 'consecutive_failures'>
 
-/** What sets the webhooks of projects and of sagas apart. */
+/** The differences between the webhooks of projects and of sagas. */
 export interface WebhookKind<Shown extends Hook> {
-  /** The list in the API. */
+  /** Address of the list in the API. */
   address: string
   /** Parameters of every request about a webhook. */
   query?: Query
   empty: ReactNode
-  /** The names of the events that a webhook is told of. */
+  /** Returns the names of the events to which a webhook subscribes. */
   eventsOf: (hook: Shown) => string[]
-  /** Columns behind the address. */
+  /** Columns after the address. */
   columns?: Column<Shown>[]
-  /** The fields of the form. @param hook what they begin with; unset: a new webhook */
+  /** The fields of the form. @param hook the initial values; unset: a new webhook */
   fields: (hook?: Shown) => ReactNode
-  /** What the form says, as the API takes it. */
+  /** Returns the values of the form, as the API has them. */
   bodyOf: (form: FormData) => object
-  /** The same of a stored webhook. */
+  /** Returns the same values of a stored webhook. */
   storedOf: (hook: Shown) => object
-  /** A link to what a webhook was sent. */
+  /** A link to the deliveries of a webhook. */
   deliveries: (hook: Shown) => ReactNode
-  /**
-   * What a test sends, as the beginning of a sentence, which fields ask for it, and the path that sends it,
-   * below that of the webhook.
-   */
+  /** The test: the beginning of a sentence about it, its fields, and its path below that of the webhook. */
   test: { sends: ReactNode; fields?: (hook: Shown) => ReactNode; below: (form: FormData) => string }
 }
 
-/** The address of one webhook in the API, or of what is below it. */
+/** Returns the address of one webhook in the API, or of a path below it. */
 export const pathOf = (
   { address, query }: Pick<WebhookKind<never>, 'address' | 'query'>,
   id: number | string,
   below = '',
 ) => withQuery(`${address}/${id}${below}`, query)
 
-/** Webhooks of one kind, which are made, changed, tested, paused and deleted here. */
+/** Webhooks of one kind, with actions to create, change, test, pause and delete them. */
 export function WebhooksPanel<Shown extends Hook>({
   kind,
   mayChange,

@@ -8,13 +8,12 @@ import type { MarkOf } from './use-marks'
 
 const rowHeight = 28
 const rowsMax = 4
-// In pixels. A band that is shorter is shown so wide, and its text stands beside it, up to its own greatest
-// width.
+// In pixels: the smallest width of a band, and the largest width of its text beside it.
 const widthMin = 26
 const textMax = 240
 const characterWidth = 6.5
 const padding = 14
-/** While the width is not measured yet. */
+/** Used while the width is not measured yet. */
 const plotWidthGuess = 600
 
 const looks = {
@@ -22,7 +21,7 @@ const looks = {
   broadcast: { box: 'border-dashed border-busy bg-busy-soft', text: 'text-busy' },
 }
 
-/** Freezes with a whole border, and broadcasts with a dashed one. */
+/** Freezes with a solid border, and broadcasts with a dashed one. */
 export function BandLane({
   bands,
   span,
@@ -83,8 +82,8 @@ export function BandLane({
 }
 
 /**
- * Leads to the page of the project with its freeze periods, or to the message; those who may not manage
- * messages see it on this page.
+ * Leads to the freeze periods of the project, or to the message. Viewers who may not manage messages see it
+ * on this page.
  */
 export function BandLink({
   band: { kind, of },

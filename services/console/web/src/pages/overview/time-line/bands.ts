@@ -3,15 +3,15 @@ import type { Banner, BroadcastMessage, Freeze } from '../../../generated/types.
 import { exactTime, firstLine } from '../../../lib/format'
 import type { Span } from './time-line-model'
 
-/** A time in which projects are frozen, or in which a message is shown. */
+/** A time during which projects are frozen, or a message is shown. */
 export interface Band {
   key: string
   kind: 'freeze' | 'broadcast'
   text: string
-  /** With its times. */
+  /** The label, which includes the times. */
   label: string
   from: number
-  /** Infinity: it has no end yet. */
+  /** Infinity: there is no end yet. */
   to: number
   /** The path of a frozen project, or the id of a message. */
   of: string
@@ -25,7 +25,10 @@ const timesOf = (from: number, to: number) =>
 const pathOf = ({ project, impact_rule_run: run }: Freeze) =>
   run ? `${run.environment} of ${project.path_with_namespace}` : project.path_with_namespace
 
-/** Projects that are frozen at the same time share a band, which leads to the first one. */
+/**
+ * Returns bands for freezes. Projects that are frozen at the same time share a band, which leads to the first
+ * one.
+ */
 function freezeBands(freezes: readonly Freeze[]): Band[] {
   const paths = new Map<string, Freeze[]>()
   for (const freeze of freezes) {
@@ -54,7 +57,7 @@ function broadcastBand({ id, message, starts_at, ends_at }: Banner | BroadcastMe
   return { key: `broadcast ${id}`, kind: 'broadcast', text, label, from, to, of: String(id) }
 }
 
-/** What reaches into the span, the first one first. */
+/** Returns the bands that overlap the span, earliest first. */
 export const bandsOf = (
   span: Span,
   freezes: readonly Freeze[],

@@ -10,7 +10,7 @@ import type { MarkOf } from './use-marks'
 const rowHeight = 26
 const rowsMax = 5
 const plainWidth = 26
-// In pixels, of the text of a mark.
+// In pixels, for the text of a mark.
 const characterWidth = 7
 const padding = 14
 const textMax = 200
@@ -24,14 +24,17 @@ export function deploymentParams({ project, id }: EndedDeployment) {
   return { namespace, name, deploymentId: String(id) }
 }
 
-/** 'more sagas fail (billing), a new failure (billing)' */
+/** Returns 'more sagas fail (billing), a new failure (billing)'. */
 export const findingsText = ({ findings }: EndedDeployment): string =>
   [...new Set(findings.map((finding) => `${nameOf(finding)} (${finding.service_name})`))].join(', ')
 
-/** '! #12 of root/shop': each project has numbers of its own. Its name has these words, too. */
+/**
+ * Returns '! #12 of root/shop', because each project has its own numbers. The name of the mark contains the
+ * same words.
+ */
 const textOf = ({ project, iid }: EndedDeployment) => `! #${iid} of ${project.path_with_namespace}`
 
-/** Half of the width that a mark takes at most. */
+/** Returns half of the largest width of a mark. */
 const halfOf = (deployment: EndedDeployment) =>
   (isBlamed(deployment)
     ? Math.min(textMax, textOf(deployment).length * characterWidth + padding)
@@ -46,8 +49,8 @@ function labelOf(deployment: EndedDeployment): string {
 }
 
 /**
- * Deployments to environments of one tier. Those with which something became worse have an exclamation mark,
- * their number and their project.
+ * Deployments to environments of one tier. Those with findings have an exclamation mark, their number and
+ * their project.
  */
 export function DeploymentLane({
   tier,

@@ -6,7 +6,7 @@ import type { MarkOf } from './use-marks'
 
 const failuresHeight = 96
 const latencyHeight = 48
-/** An area that is at least so high, of 1, has its number in it. */
+/** Share of the full height from which an area shows its number. */
 const numberedMin = 0.18
 
 const colors = ['bad', 'busy', 'warn', 'accent', 'ink']
@@ -18,7 +18,7 @@ export const latencyKey = 'latency'
 
 const timeOf = ({ from, bucketMs }: Span, bucket: number) => exactTime(new Date(from + bucket * bucketMs))
 
-/** Failures by cause, standing on each other. The numbers of the areas are those of `CauseList`. */
+/** Failures by cause as stacked areas. The numbers of the areas are those of `CauseList`. */
 export function FailureLane({
   causes,
   span,
@@ -82,7 +82,7 @@ export function FailureLane({
   )
 }
 
-/** The causes of the areas, by their numbers. */
+/** The causes of the areas with their numbers. */
 export const CauseList = ({ causes }: { causes: readonly Cause[] }) => (
   <ol className="mt-2 grid gap-x-6 text-sm md:grid-cols-2">
     {causes.map((cause, index) => (
@@ -107,7 +107,7 @@ export const CauseList = ({ causes }: { causes: readonly Cause[] }) => (
   </ol>
 )
 
-/** How long the oldest job has waited, of all queues. */
+/** The waiting time of the oldest job in all queues. */
 export function LatencyLane({
   latencies,
   span,

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** One row of the time line. @param note what stands at its right, as the largest figure */
+/** One row of the time line. @param note a text at its right, such as the largest value */
 export const Lane = ({
   name,
   note,

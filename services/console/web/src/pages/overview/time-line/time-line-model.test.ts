@@ -16,7 +16,7 @@ const noon = Date.parse('2026-11-27T12:00:00Z')
 const span = spanOf('1', noon + 30_000)
 const iso = (time: number) => new Date(time).toISOString()
 
-it('a span has whole buckets, of which the last one goes on', () => {
+it('a span has whole buckets, the last of which is still open', () => {
   expect(span).toEqual({
     hours: '1',
     from: noon - 59 * minute,
@@ -32,7 +32,7 @@ it('a span has whole buckets, of which the last one goes on', () => {
   ]).toEqual([0, 50, 100])
 })
 
-it('what would cover something stands in the next row, and in the last one where no row has room', () => {
+it('overlapping items move to the next row, and to the last one when no row has room', () => {
   const items = [0, 1, 2, 10, 11].map((left) => ({ left, right: left + 5 }))
   expect(rowsOf(items, 3)).toEqual([0, 1, 2, 0, 1])
   expect(rowsOf(items, 2)).toEqual([0, 1, 1, 0, 1])
@@ -48,7 +48,10 @@ it.each([
   expect(roomOf(band, text)).toEqual(room)
 })
 
-/** Failures of three causes in the buckets of the span after the first one, which was two buckets earlier. */
+/**
+ * Failures of three causes in the buckets after the first one of the span; the history begins two buckets
+ * earlier.
+ */
 const history = {
   from: iso(span.from - 2 * minute),
   to: iso(noon),
@@ -65,7 +68,7 @@ const history = {
   other: { count: 1, counts: [0, 0, 0, 1] },
 }
 
-it('failures stand on each other by their cause, the most frequent one at the bottom', () => {
+it('failures are stacked by cause, the most frequent one at the bottom', () => {
   const causes = causesOf(span, history)
   expect(causes.map(({ name, count, counts }) => [name, count, counts.slice(0, 4)])).toEqual([
     ['the bank is closed', 6, [0, 2, 4, 0]],
@@ -87,7 +90,7 @@ it('a span without failures has no areas', () => {
   })
 })
 
-it('the line of latency has the longest one of each bucket, and a gap where nothing is known', () => {
+it('the latency line has the maximum of each bucket, and a gap without data', () => {
   const figures = { backlog: 0, processed: 0, failed: 0, busy: 0 }
   const pointAt = (seconds: number, latency: number | null) => ({
     ...figures,
@@ -107,7 +110,7 @@ it('the line of latency has the longest one of each bucket, and a gap where noth
   expect(lineOf(latencies, 5)).toBe('M0 0H1V3H2M3 2H4')
 })
 
-it('arrow keys lead along a lane and to the nearest mark of the next lane', () => {
+it('arrow keys move along a lane and to the nearest mark of the next lane', () => {
   const marks = [
     { key: 'a', lane: 0, at: 10 },
     { key: 'b', lane: 2, at: 30 },

@@ -1,7 +1,7 @@
 import type { FailureHistory, JobHistory } from '../../../generated/types.gen'
 import { firstLine } from '../../../lib/format'
 
-/** How many hours the time line shows. */
+/** The hours that the time line can show. */
 export const hourChoices = [
   ['1', 'Last hour'],
   ['6', '6 hours'],
@@ -12,18 +12,18 @@ export type Hours = (typeof hourChoices)[number][0]
 
 export const hoursNames = hourChoices.map(([hours]) => hours)
 
-/** Failures and latency are shown by parts of the time of so many seconds. */
+/** Length of the buckets of failures and latency, in seconds. */
 export const bucketSeconds: Record<Hours, number> = { 1: 60, 6: 300, 24: 900 }
 /** Minutes between two marks of the axis. */
 const tickMinutes: Record<Hours, number> = { 1: 10, 6: 60, 24: 180 }
 
-/** The time that is shown, in milliseconds: whole buckets, of which the last one goes on. */
+/** The visible time in milliseconds: whole buckets, the last of which is still open. */
 export interface Span {
   hours: Hours
   from: number
   to: number
   bucketMs: number
-  /** How many buckets. */
+  /** Number of buckets. */
   buckets: number
 }
 
@@ -34,11 +34,11 @@ export function spanOf(hours: Hours, now: number): Span {
   return { hours, from, to, bucketMs, buckets: (to - from) / bucketMs }
 }
 
-/** Where a time stands, in percent from the left. */
+/** Returns the place of a time, in per cent from the left. */
 export const placeIn = ({ from, to }: Span, time: number): number =>
   Math.min(100, Math.max(0, ((time - from) / (to - from)) * 100))
 
-/** Marks of the axis at whole hours or minutes of the zone of the browser. */
+/** Returns marks of the axis at whole hours or minutes in the browser's time zone. */
 export function ticksOf({ hours, from, to }: Span): number[] {
   const stepMs = tickMinutes[hours] * 60_000
   const zoneMs = new Date(from).getTimezoneOffset() * 60_000
@@ -47,10 +47,10 @@ export function ticksOf({ hours, from, to }: Span): number[] {
 }
 
 /**
- * The row in which each item stands, so that none covers another: the first row from the top that has room
- * for it. What has room nowhere stands in the last row.
+ * Returns a row for each item, so that none covers another: the first row from the top with room for it, or
+ * the last row when no row has room.
  *
- * @param items by their left ends
+ * @param items ordered by their left ends
  */
 export function rowsOf(items: readonly { left: number; right: number }[], rowsMax: number): number[] {
   const ends: number[] = []
@@ -63,8 +63,9 @@ export function rowsOf(items: readonly { left: number; right: number }[], rowsMa
 }
 
 /**
- * The room that a band takes with its text, which may be longer than itself: the text begins in the band and
- * goes on at its right, or stands before it where that side has less room. All are percents of the width.
+ * Returns the space of a band with its text, which may be longer than the band: the text begins in the band
+ * and continues to its right, or is left of it where the right side has less space. All values are per cent
+ * of the width.
  */
 export function roomOf({ left, right }: { left: number; right: number }, text: number) {
   return left + text <= 100 || left <= 50
@@ -74,17 +75,17 @@ export function roomOf({ left, right }: { left: number; right: number }, text: n
 
 /** Failures of one cause in each bucket of the span. */
 export interface Cause {
-  /** Null: all causes that are not told apart. */
+  /** Null: all causes that are not counted separately. */
   fingerprint: string | null
   name: string
   count: number
   counts: number[]
 }
 
-/** Errors may be whole stack traces. */
+/** Most characters of a name, because errors may be whole stack traces. */
 const nameCharsMax = 120
 
-/** The causes that have failures in the span, the most frequent one first. */
+/** Returns the causes with failures in the span, the most frequent one first. */
 export function causesOf(span: Span, { from, causes, other }: FailureHistory): Cause[] {
   const shift = Math.round((Date.parse(from) - span.from) / span.bucketMs)
   const within = (counts: number[]) =>
@@ -102,12 +103,14 @@ export function causesOf(span: Span, { from, causes, other }: FailureHistory): C
     .filter(({ count }) => count > 0)
 }
 
-/** An area that stands on those before it. */
+/** An area on top of those below it. */
 interface Area {
   cause: Cause
-  /** Of an image whose width is the number of buckets and whose height is `height` of all areas. */
+  /**
+   * SVG path in an image whose width is the number of buckets and whose height is the `height` of all areas.
+   */
   path: string
-  /** The bucket with most failures, and the middle of the area in it, from the bottom. */
+  /** The bucket with the most failures, and the vertical middle of the area in it, from the bottom. */
   peak: { bucket: number; middle: number; count: number }
 }
 
@@ -128,7 +131,7 @@ export function stack(causes: readonly Cause[]): { areas: Area[]; height: number
   return { areas, height }
 }
 
-/** The stairs of one run from left to right, and back along what is below. */
+/** Returns the steps of one run from left to right, and back along the lower edge. */
 function areaOf([first, last]: Run, { counts }: Cause, lower: number[], height: number): string {
   const bottom = (bucket: number) => height - (lower[bucket] ?? 0)
   const buckets = Array.from({ length: last - first + 1 }, (_, index) => first + index)
@@ -139,7 +142,7 @@ function areaOf([first, last]: Run, { counts }: Cause, lower: number[], height: 
 
 type Run = [first: number, last: number]
 
-/** The first and last index of each run of values that fit. */
+/** Returns the first and last index of each run of matching values. */
 function runsOf<Value>(values: readonly Value[], fits: (value: Value) => boolean): Run[] {
   const runs: Run[] = []
   for (const [index, value] of values.entries()) {
@@ -151,7 +154,7 @@ function runsOf<Value>(values: readonly Value[], fits: (value: Value) => boolean
   return runs
 }
 
-/** The longest latency in each bucket, in seconds; null where nothing is known. */
+/** Returns the longest latency in each bucket, in seconds; null without data. */
 export function latenciesOf(span: Span, points: JobHistory['points']): (number | null)[] {
   const longest = Array.from({ length: span.buckets }, (): number | null => null)
   for (const { at, latency } of points) {
@@ -161,7 +164,7 @@ export function latenciesOf(span: Span, points: JobHistory['points']): (number |
   return longest
 }
 
-/** A line of stairs, with a gap where nothing is known. */
+/** Returns a stepped line, with a gap without data. */
 export const lineOf = (values: readonly (number | null)[], height: number): string =>
   runsOf(values, (value) => value !== null)
     .map(([first, last]) => {
@@ -173,17 +176,17 @@ export const lineOf = (values: readonly (number | null)[], height: number): stri
     })
     .join('')
 
-/** Something in the picture that is a link. */
+/** A link in the picture. */
 export interface Mark {
   key: string
-  /** Number of its lane, from the top. */
+  /** Number of the lane, from the top. */
   lane: number
   at: number
 }
 
 /**
- * The mark to which a key leads: along the lane, or to the nearest one in time of the next lane; undefined
- * for another key.
+ * Returns the mark to which a key leads: along the lane, or to the nearest one in time in the next lane;
+ * undefined for another key.
  */
 export function markAfter(marks: readonly Mark[], current: Mark, pressed: string): Mark | undefined {
   const own = marks.filter(({ lane }) => lane === current.lane).sort((a, b) => a.at - b.at)
@@ -208,7 +211,7 @@ export function markAfter(marks: readonly Mark[], current: Mark, pressed: string
 
 const lanesOf = (marks: readonly Mark[]) => marks.map(({ lane }) => lane)
 
-/** The current mark when the lane is none. */
+/** Returns the nearest mark in a lane; the current mark when there is no such lane. */
 const nearest = (marks: readonly Mark[], current: Mark, lane: number): Mark =>
   marks
     .filter((mark) => mark.lane === lane)

@@ -18,7 +18,7 @@ interface Content {
   latencies: readonly (number | null)[]
 }
 
-/** The same as the picture, in words and figures. */
+/** The content of the picture as tables. */
 export const TimeLineTables = (content: Content) => (
   <details className="mt-2">
     <summary className="w-fit text-sm text-accent">As tables</summary>

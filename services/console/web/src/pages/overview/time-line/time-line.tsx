@@ -26,10 +26,7 @@ import { TimeLineTables } from './time-line-tables'
 import { useMarks } from './use-marks'
 import { useTimeLine } from './use-time-line'
 
-/**
- * What happened in the last hours on one axis of time: deployments, failures, latency, freezes and
- * broadcasts.
- */
+/** Deployments, failures, latency, freezes and broadcasts of the last hours on one time axis. */
 export function TimeLine({
   hours: given,
   onHours,
@@ -65,7 +62,7 @@ export function TimeLine({
 
 const tiers = ['production', 'staging', 'testing', 'development', 'other'] satisfies EndedDeployment['tier'][]
 
-/** What stands in the picture within a span. */
+/** Returns the content of the picture within a span. */
 function contentOf(
   span: Span,
   { deployments, freezes, broadcasts, failures, latencies }: ReturnType<typeof useTimeLine>,
@@ -140,7 +137,7 @@ function Picture({ hours, found }: { hours: Hours; found: ReturnType<typeof useT
   )
 }
 
-/** In pixels; 0 until it is known. */
+/** Returns the width in pixels; 0 until it is known. */
 function useWidth(ref: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0)
   useEffect(() => {
@@ -155,7 +152,7 @@ function useWidth(ref: RefObject<HTMLElement | null>): number {
 
 const shades = { freeze: 'bg-warn-soft', broadcast: 'bg-busy-soft' }
 
-/** Behind all lanes: the times of the bands, the marks of the axis, and now. */
+/** The background of all lanes: the times of the bands, the marks of the axis, and now. */
 const Backdrop = ({ span, bands, now }: { span: Span; bands: readonly Band[]; now: number }) => (
   <div aria-hidden="true" className="absolute inset-x-0 top-0 bottom-5 -z-10">
     {bands.map(({ key, kind, from, to }) => (
@@ -176,7 +173,7 @@ const Backdrop = ({ span, bands, now }: { span: Span; bands: readonly Band[]; no
 )
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-/** Narrow screens have room for every second mark. */
+/** Narrow screens have room only for every second mark. */
 const isMain = (tick: number) => tick % 2 === 0
 
 const Axis = ({ span }: { span: Span }) => (

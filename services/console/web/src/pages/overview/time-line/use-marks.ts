@@ -1,10 +1,10 @@
 import { type RefObject, useEffect, useEffectEvent, useState } from 'react'
 import { type Mark, markAfter } from './time-line-model'
 
-/** The attributes by which a link of the picture is one of its marks. */
+/** Returns the attributes that make a link one of the picture's marks. */
 export type MarkOf = (key: string) => { 'data-mark': string; tabIndex: number; onFocus: () => void }
 
-/** One Tab stop for all marks of a picture: arrow keys, Home and End move between them. */
+/** Makes all marks of a picture one Tab stop: arrow keys, Home and End move between them. */
 export function useMarks(ref: RefObject<HTMLElement | null>, marks: readonly Mark[]): MarkOf {
   const [chosen, setChosen] = useState<string>()
   const current = marks.find(({ key }) => key === chosen) ?? marks[0]

@@ -12,13 +12,13 @@ const oftenMs = 15_000
 const seldomMs = 60_000
 const rowsMax = 100
 
-/** What is refused is not asked again. */
+/** Stops repeating a request that was refused. */
 const unlessRefused =
   (intervalMs: number) =>
   ({ state }: { state: { error: unknown } }) =>
     isRefused(state.error) ? false : intervalMs
 
-/** The beginning of what is shown, when the question is asked. */
+/** Returns the start of the span at the time of the request. */
 const beginOf = (hours: Hours) => new Date(spanOf(hours, serverNow()).from).toISOString()
 
 const deploymentsQuery = (hours: Hours) =>
@@ -41,7 +41,7 @@ const freezesQuery = (hours: Hours) =>
     refetchInterval: unlessRefused(seldomMs),
   })
 
-/** Without those of other hours as a placeholder: their buckets fit nowhere. */
+/** The query has no data of other hours as a placeholder, because their buckets do not match. */
 const failuresQuery = (hours: Hours) =>
   queryOptions({
     queryKey: ['time-line', 'failures', hours],
@@ -64,7 +64,7 @@ const broadcastsQuery = (hours: Hours) =>
     refetchInterval: oftenMs,
   })
 
-/** Those who manage broadcasts see also what is over; everybody else sees what is shown now. */
+/** Reads broadcasts. Managers of broadcasts also see past ones; everybody else sees only active ones. */
 function useBroadcasts(hours: Hours) {
   const mayManage = mayUse(useSession(), 'broadcasts')
   const all = useQuery({ ...broadcastsQuery(hours), enabled: mayManage })
@@ -72,7 +72,7 @@ function useBroadcasts(hours: Hours) {
   return { query: mayManage ? all : active, broadcasts: (mayManage ? all.data?.rows : active.data) ?? [] }
 }
 
-/** What the time line shows, and which parts of it this session may not read. */
+/** Reads the content of the time line, and which parts of it this session may not read. */
 export function useTimeLine(hours: Hours) {
   const session = useSession()
   const mayRead = mayUse(session, 'projects')

@@ -6,7 +6,7 @@ import type { Upload } from '../../../generated/types.gen'
 import { useHasRole } from '../project-data'
 import { useProjectPath } from '../project-frame'
 
-/** Uploads files for a text. @param onStored takes the Markdown of each that is stored */
+/** Uploads files for a text. @param onStored receives the Markdown of each stored file */
 export function useAttachments(onStored: (markdown: string) => void): Uploads {
   const project = useProjectPath()
   return useUploads(async (file, transfer) => {
@@ -17,7 +17,7 @@ export function useAttachments(onStored: (markdown: string) => void): Uploads {
   })
 }
 
-/** The text of a field with the Markdown of a file: where one types, else at its end. */
+/** Returns the text of a field with the Markdown of a file, at the cursor or at its end. */
 export function withMarkdown(field: HTMLTextAreaElement, markdown: string): string {
   const { value } = field
   const at = field === document.activeElement ? field.selectionEnd : value.length
@@ -26,9 +26,9 @@ export function withMarkdown(field: HTMLTextAreaElement, markdown: string): stri
   return `${before}${gap}${markdown}${after.startsWith('\n') ? '' : '\n'}${after}`
 }
 
-/** A field whose text can have files: they are chosen, dropped, or pasted into it. */
+/** A field whose text can have files, which are chosen, dropped, or pasted into it. */
 export function WithAttachments({ attachments, children }: { attachments: Uploads; children: ReactNode }) {
-  // In a public project everybody comments, and only members take of its space.
+  // Everybody can comment on a public project, but only members may use its storage.
   if (!useHasRole('guest')) return children
   return (
     <FileDrop label="Attachments" onFiles={attachments.add}>

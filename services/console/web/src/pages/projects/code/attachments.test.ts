@@ -4,7 +4,7 @@ import { partsOf } from './attachments'
 
 const secret = '0123456789abcdef'.repeat(2)
 
-it('pictures and other files are found between texts', () => {
+it('pictures and other files are found in a text', () => {
   expect(
     partsOf(`See ![shot](/uploads/${secret}/shot.PNG) and [log](/uploads/${secret}/build_1.log)!`),
   ).toEqual([
@@ -35,7 +35,7 @@ it.each([
   expect(partsOf(note)).toEqual([note])
 })
 
-it('nothing of a text is lost, whatever it holds', () => {
+it('splitting a text loses nothing, whatever it contains', () => {
   const piece = fc.constantFrom('![', '[', '](', ')', '/uploads/', secret, '/a.png', 'x', '\n', '<b>', '..')
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {

@@ -1,4 +1,4 @@
-/** A file of a comment, as its text names it: `![shot](/uploads/<secret>/shot.png)`. */
+/** A file of a comment, as its text references it: `![shot](/uploads/<secret>/shot.png)`. */
 export interface Attachment {
   label: string
   secret: string
@@ -6,13 +6,13 @@ export interface Attachment {
   isPicture: boolean
 }
 
-// Only what an upload is answered with: 32 digits, and the characters that its names have.
+// Matches only the addresses that the API returns for uploads: 32 digits, and the characters of their names.
 const reference = /!?\[([^[\]\n]{0,255})\]\(\/uploads\/([0-9a-f]{32})\/([\p{L}\p{M}\p{N}_.+-]{1,255})\)/gu
 
-/** Those that the API sends as pictures. */
+/** Matches the names of files that the API sends as pictures. */
 const picture = /[^.]\.(png|jpe?g|gif|webp)$/i
 
-/** Splits the text of a comment into its files and the text between them. */
+/** Splits the text of a comment into its files and the texts between them. */
 export function partsOf(note: string): (string | Attachment)[] {
   const parts: (string | Attachment)[] = []
   let end = 0

@@ -15,7 +15,7 @@ const entities: Record<string, string> = {
   '&#x27;': "'",
 }
 
-/** Reads one line of highlight.js, which consists of spans with classes and escaped text. */
+/** Parses one line of highlight.js, which consists of spans with classes and escaped text. */
 function segmentsOf(html: string): Segment[] {
   const classes: string[] = []
   const segments: Segment[] = []
@@ -34,7 +34,7 @@ function segmentsOf(html: string): Segment[] {
 /**
  * A line of code.
  *
- * @param html the line with the classes of highlight.js; unset: plain
+ * @param html the line with the classes of highlight.js; unset: plain text text
  */
 export const CodeText = memo(function CodeText({ text, html }: { text: string; html?: string | undefined }) {
   if (html === undefined) return visibleControls(text)

@@ -6,7 +6,7 @@ import { useFocusReturn } from '../../../components/use-focus-return'
 import { useAttachments, WithAttachments, withMarkdown } from './attach-files'
 
 /**
- * @param draft a text that was typed before
+ * @param draft a text that was typed earlier
  * @param onCancel unset: the form stays open
  */
 export function CommentForm({
@@ -18,7 +18,7 @@ export function CommentForm({
   onCancel,
 }: {
   label: string
-  /** The name of the button. */
+  /** The label of the button. */
   action?: string
   draft?: string
   onDraft?: (note: string) => void
@@ -44,7 +44,7 @@ export function CommentForm({
     setError(undefined)
     try {
       await add(note)
-      // What was typed while the comment was on its way is the next one.
+      // A text that was typed while the comment was being sent is the next comment.
       if (!field.current || field.current.value === note) write('')
       attachments.forgetStored()
       onCancel?.()

@@ -16,14 +16,14 @@ const authorOf = ({ author }: CommitComment) => author?.name ?? 'A deleted user'
 
 const beginningChars = 40
 
-/** A comment by its first words, for the names of what is done with it. */
+/** Returns the first words of a comment, for the names of its actions. */
 function quoted({ note }: CommitComment): string {
   const characters = [...visibleControls(note.replace(/\s+/g, ' ').trim())]
   const beginning = characters.slice(0, beginningChars).join('')
   return `“${beginning}${characters.length > beginningChars ? '…' : ''}”`
 }
 
-/** A comment with the replies to it. @param about what it is on, where its place does not say so */
+/** A comment with its replies. @param about subject of the comment, where its position does not show it */
 export const Thread = ({ thread, about }: { thread: CommentThread; about?: string }) => (
   <article
     aria-label={`Comment by ${authorOf(thread.first)}`}

@@ -10,13 +10,13 @@ export interface Position {
 export interface CommitComment extends Pick<CommitNote, 'id' | 'author' | 'created_at'> {
   note: string
   edited: boolean
-  /** Id of its discussion. */
+  /** Id of the discussion. */
   discussion: string
 }
 
-/** A comment on a commit, or on a line of its diff, with the replies to it. */
+/** A comment on a commit, or on a line of its diff, with its replies. */
 export interface CommentThread {
-  /** Of the discussion. */
+  /** Id of the discussion. */
   id: string
   first: CommitComment
   replies: CommitComment[]
@@ -25,20 +25,20 @@ export interface CommentThread {
   line_type: Position['line_type'] | null
 }
 
-/** What may be done with an existing comment. */
+/** The actions on an existing comment. */
 export interface CommentChanges {
   edit: (comment: CommitComment, note: string) => Promise<unknown>
   remove: (comment: CommitComment) => Promise<unknown>
 }
 
-/** The comments of the shown diff, and how to add one. */
+/** The comments of the shown diff, and the functions that add comments. */
 export interface CommentTools {
   threads: readonly CommentThread[]
   /** Unset when the session may not comment. */
   add: ((note: string, position: Position) => Promise<unknown>) | undefined
   /** Unset when the session may not comment. */
   reply: ((thread: CommentThread, note: string) => Promise<unknown>) | undefined
-  /** Replies that were begun, by the id of the thread: parts of a long diff leave the document. */
+  /** Unfinished replies by the id of the thread, because parts of a long diff leave the document. */
   drafts: Map<string, string>
   /** Unset when the session may not change this comment. */
   changesOf: (comment: CommitComment) => CommentChanges | undefined
@@ -54,5 +54,5 @@ export const CommentsContext = createContext<CommentTools>({
 
 export const useCommentTools = () => useContext(CommentsContext)
 
-/** Names a line of a file: `new 12`. */
+/** Returns the key of a line of a file: `new 12`. */
 export const positionKey = (lineType: string | null, line: number | null) => `${lineType ?? 'new'} ${line}`

@@ -17,7 +17,7 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
   const { threads, add } = useCommentTools()
   const { byPosition, elsewhere } = useMemo(() => placed(threads, path, rows), [threads, path, rows])
   const findings = useFindingsOf(path)
-  // The position with the open form. Texts that were begun are kept here, as rows far from the visible part
+  // The position with the open form. Unfinished texts are kept here, because rows far from the visible part
   // are not in the document.
   const [open, setOpen] = useState<string>()
   const drafts = useRef(new Map<string, string>())
@@ -39,7 +39,7 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
         count={rows.length}
         row={(index) => {
           const row = rows[index] ?? {}
-          // Most rows have nothing below them and are not drawn again when the reader scrolls.
+          // Most rows have nothing below them and are not rendered again during scrolling.
           const keys = keysOf(row).filter((key) => byPosition.has(key) || findings.has(key) || open === key)
           return (
             <DiffLineRow
@@ -77,8 +77,8 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
 }
 
 /**
- * Comments on the lines of a file: those on shown lines by their position, and those on lines that the diff
- * does not show.
+ * Returns the comments on the lines of a file: those on visible lines by position, and those on lines that
+ * the diff does not show.
  */
 function placed(threads: readonly CommentThread[], path: string, rows: readonly DiffRow[]) {
   const byPosition = new Map<string, CommentThread[]>()
@@ -90,7 +90,7 @@ function placed(threads: readonly CommentThread[], path: string, rows: readonly 
   return { byPosition, elsewhere: own.filter((thread) => !shown.has(keyOf(thread))) }
 }
 
-/** The positions of a row: an unchanged line can be named by its old and by its new number. */
+/** Returns the positions of a row: an unchanged line has an old and a new number. */
 function keysOf(row: DiffRow): string[] {
   if (row.header !== undefined) return []
   return [
@@ -118,7 +118,7 @@ function LineComments({ threads, children }: { threads: CommentThread[]; childre
   )
 }
 
-/** Each part of the file is highlighted as it was and as it is. */
+/** Highlights each part of the file in its old and its new version. */
 function useLineHtml(path: string, hunks: Hunk[]) {
   const sides = useMemo(
     () => hunks.flatMap(({ lines }) => [sideOf(lines, 'removed'), sideOf(lines, 'added')]),

@@ -9,9 +9,9 @@ const viewNames: Record<DiffView, string> = { unified: 'Unified', split: 'Split'
 /**
  * The files of a diff: first their list, then each with its lines.
  *
- * @param path the file that the address names; it is scrolled to
- * @param total of more files than those given
- * @param more shown at the end, to request more files
+ * @param path the file in the address, to which the page scrolls
+ * @param total the number of files when there are more than the given ones
+ * @param more content at the end, to load more files
  */
 export function DiffFiles({
   changes,

@@ -4,8 +4,8 @@ export const diffViews = ['unified', 'split'] as const
 export type DiffView = (typeof diffViews)[number]
 
 /**
- * A row of a shown diff. An unchanged line is on both sides; in the split view a removed and an added line
- * may share a row.
+ * A row of a displayed diff. An unchanged line is on both sides; in the split view, a removed and an added
+ * line may share a row.
  */
 export type DiffRow = { header: string } | { header?: undefined; old?: DiffLine; new?: DiffLine }
 
@@ -36,7 +36,7 @@ function pairsOf(lines: readonly DiffLine[]): DiffRow[] {
   }
   for (const line of lines) {
     if (line.kind === 'removed') {
-      // Removed lines after added ones begin another pair of blocks.
+      // Removed lines after added ones begin a new pair of blocks.
       if (added.length > 0) flush()
       removed.push(line)
     } else if (line.kind === 'added') added.push(line)

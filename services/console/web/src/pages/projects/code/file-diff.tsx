@@ -8,7 +8,7 @@ import { DiffBody } from './diff-body'
 import type { DiffView } from './diff-rows'
 import { countLines, type Hunk, parseDiff } from './parse-diff'
 
-/** How to request the text of one file, when the list of files has no texts. */
+/** Loads the text of one file, when the list of files has no texts. */
 export interface FileSource {
   key: readonly unknown[]
   load: (path: string, signal: AbortSignal) => Promise<FileChange[]>
@@ -17,10 +17,10 @@ export interface FileSource {
 const rowHeight = 24
 
 /**
- * What a commit changed in one file. A text that did not come with the list is requested when the reader
- * scrolls near it.
+ * The change of a commit in one file. A text that is not in the list is loaded when the reader scrolls near
+ * it.
  *
- * @param source unset: texts cannot be requested, or not yet
+ * @param source unset: texts cannot be loaded, or not yet
  */
 export function FileDiff({
   change,
@@ -137,7 +137,7 @@ function Marks({ change }: { change: FileChange }) {
   )
 }
 
-/** A diff that came without lines has no text, or the remark of git that the file is binary. */
+/** Returns whether a diff without lines is binary: it has no text, or git's remark about a binary file. */
 const isBinary = ({ diff }: FileChange) => diff !== '' && !diff.startsWith('@@')
 
 interface LineCounts {
@@ -145,7 +145,7 @@ interface LineCounts {
   deletions: number
 }
 
-/** Undefined for a binary file, and for a text that is not there. */
+/** Returns undefined for a binary file, and for a missing text. */
 export function countsOf(change: FileChange, hunks?: Hunk[]): LineCounts | undefined {
   if (typeof change.additions === 'number' && typeof change.deletions === 'number')
     return { additions: change.additions, deletions: change.deletions }
@@ -176,7 +176,7 @@ export const ShowMore = ({ onClick, busy }: { onClick: () => unknown; busy: bool
   </p>
 )
 
-/** Whether the element has ever been within one screen height of the visible part of the page. */
+/** Returns whether the element has ever been within one screen height of the visible part of the page. */
 function useNear(ref: RefObject<HTMLElement | null>): boolean {
   const [isNear, setIsNear] = useState(false)
   useEffect(() => {

@@ -4,10 +4,10 @@ import { positionKey } from './comments-context'
 
 export type Finding = StatusReportChanges['results'][number]
 
-/** What analyses have found in the shown commit. */
+/** The findings of analyses in the shown commit. */
 export const FindingsContext = createContext<readonly Finding[]>([])
 
-/** The findings in a file, by line of the file after the commit. */
+/** Returns the findings in a file, by line of the file after the commit. */
 export function useFindingsOf(path: string): ReadonlyMap<string, Finding[]> {
   const findings = useContext(FindingsContext)
   return useMemo(() => {

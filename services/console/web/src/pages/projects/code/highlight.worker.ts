@@ -2,12 +2,12 @@ import hljs from 'highlight.js/lib/common'
 
 export interface HighlightRequest {
   id: number
-  /** A name or file extension that highlight.js knows, else the texts stay plain. */
+  /** A name or file extension that highlight.js knows, otherwise the texts stay plain. */
   language: string
   texts: string[]
 }
 
-/** For each text the HTML of its lines; null for an unknown language. */
+/** The HTML lines of each text; null for an unknown language. */
 export interface HighlightReply {
   id: number
   lines: string[][] | null
@@ -22,10 +22,7 @@ self.addEventListener('message', ({ data }: MessageEvent<HighlightRequest>) => {
   self.postMessage(reply)
 })
 
-/**
- * Splits HTML at the line breaks. Elements that reach over a break are closed before it and opened again
- * after it.
- */
+/** Splits HTML at line breaks. Elements across a break are closed before it and opened again after it. */
 function linesOf(html: string): string[] {
   const open: string[] = []
   return html.split('\n').map((line) => {

@@ -3,11 +3,11 @@ import { visibleControls } from '../../../lib/format'
 import { useProjectPath } from '../project-frame'
 import { type Attachment, partsOf } from './attachments'
 
-/** The text of a comment with its pictures, and links to its other files. Everything else in it is text. */
+/** The text of a comment with its pictures, and links to its other files. All other content is plain text. */
 export const NoteText = ({ note }: { note: string }) => (
   <div dir="auto" className="whitespace-pre-wrap">
     {partsOf(note).map((part, index) =>
-      // The parts of a text have no other name than their place in it.
+      // Parts of a text have no identity besides their position.
       typeof part === 'string' ? part : <AttachedFile key={index} file={part} />,
     )}
   </div>

@@ -17,7 +17,7 @@ const sample = `@@ -1,3 +1,4 @@ class Order
 
 const signs = { context: ' ', added: '+', removed: '-' } as const
 
-/** Lines of one hunk, of any kinds, as the text of a diff. */
+/** Lines of one hunk, of any kind, as the text of a diff. */
 const hunk = fc.record({
   oldLine: fc.nat(5000),
   newLine: fc.nat(5000),
@@ -40,7 +40,7 @@ const sideOf = (hunks: Hunk[], side: 'oldLine' | 'newLine') =>
   hunks.flatMap(({ lines }) => lines.filter((line) => line[side] !== undefined))
 
 describe('the text of a diff', () => {
-  it('gives hunks of lines with their numbers on each side', () => {
+  it('is parsed into hunks of lines with their numbers on each side', () => {
     expect(parseDiff(sample)).toEqual([
       {
         header: '@@ -1,3 +1,4 @@ class Order',
@@ -63,12 +63,12 @@ describe('the text of a diff', () => {
     expect(countLines(parseDiff(sample))).toEqual({ additions: 3, deletions: 2 })
   })
 
-  it('of a file without lines gives nothing', () => {
+  it('of a file without lines is parsed into nothing', () => {
     expect(parseDiff('')).toEqual([])
     expect(parseDiff('Binary files differ\n')).toEqual([])
   })
 
-  it('keeps every line and counts on from the header, whatever the lines look like', () => {
+  it('keeps every line and numbers them from the header, whatever the lines look like', () => {
     fc.assert(
       fc.property(fc.array(hunk), (given) => {
         const hunks = parseDiff(given.map(textOf).join(''))
@@ -86,7 +86,7 @@ describe('the text of a diff', () => {
 })
 
 describe('the rows of a diff', () => {
-  it('stand one below the other, or removed lines beside the added ones', () => {
+  it('are one below the other, or removed lines beside added ones', () => {
     const [first] = parseDiff(sample)
     const hunks = first ? [first] : []
     const [one, two, zwei, drei, four] = first?.lines ?? []
@@ -108,7 +108,7 @@ describe('the rows of a diff', () => {
     ])
   })
 
-  it('show every line of each side once and in its order, in both views', () => {
+  it('show every line of each side once and in order, in both views', () => {
     fc.assert(
       fc.property(fc.array(hunk), fc.constantFrom('unified', 'split'), (given, view) => {
         const hunks = parseDiff(given.map(textOf).join(''))

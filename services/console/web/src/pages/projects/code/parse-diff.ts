@@ -3,10 +3,10 @@ import { splitLines } from '../../../lib/format'
 export interface DiffLine {
   kind: 'context' | 'added' | 'removed'
   text: string
-  /** From 1; unset on the side that has no such line. */
+  /** Counted from 1; unset on the side without such a line. */
   oldLine?: number
   newLine?: number
-  /** The file ends here without a line break. */
+  /** Whether the file ends here without a line break. */
   isWithoutBreak?: boolean
 }
 
@@ -18,7 +18,7 @@ export interface Hunk {
 
 const headerPattern = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
 
-/** Reads the text of a diff, as git writes it without the lines `---` and `+++`. */
+/** Parses the text of a diff, as git writes it without the lines `---` and `+++`. */
 export function parseDiff(text: string): Hunk[] {
   const hunks: Hunk[] = []
   let oldLine = 0
@@ -52,7 +52,7 @@ export function parseDiff(text: string): Hunk[] {
   return hunks
 }
 
-/** Added and removed lines. */
+/** Counts added and removed lines. */
 export function countLines(hunks: readonly Hunk[]): { additions: number; deletions: number } {
   const lines = hunks.flatMap(({ lines }) => lines)
   return {

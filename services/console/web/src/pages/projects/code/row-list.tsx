@@ -1,7 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
-/** Up to so many rows are all in the document, where the browser's own search finds them. */
+/** Number of rows up to which all are in the document, where the browser's own search finds them. */
 const plainRowsMax = 400
 const rowHeight = 24
 const rowsAround = 20
@@ -16,7 +16,7 @@ interface RowListProps {
   target?: number
 }
 
-/** Rows that scroll with the page. Of a long list only those near the visible part are in the document. */
+/** Rows that scroll with the page. Only those near the visible part of a long list are in the document. */
 export function RowList({ count, row, target = -1 }: RowListProps) {
   if (count > plainRowsMax) return <VirtualRows count={count} row={row} target={target} />
   return Array.from({ length: count }, (_, index) => row(index))
@@ -50,7 +50,7 @@ function VirtualRows({ count, row, target }: Required<RowListProps>) {
   )
 }
 
-/** Where the element begins in the page. It moves when something above it grows. */
+/** Returns the position of the element in the page, which moves when content above it grows. */
 function useTopOf(ref: RefObject<HTMLElement | null>): number {
   const [top, setTop] = useState(0)
   useLayoutEffect(() => {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { HighlightReply, HighlightRequest } from './highlight.worker'
 
-/** Longer texts stay plain: colors would come too late. */
+/** Longest text that is highlighted, because colours of longer texts would appear too late. */
 const charactersMax = 2_000_000
 
 let worker: Worker | undefined
@@ -23,10 +23,10 @@ function highlight(language: string, texts: string[]): Promise<string[][] | null
 }
 
 /**
- * The lines of texts with the classes of highlight.js, made in a worker.
+ * Highlights texts with highlight.js in a worker.
  *
  * @param texts the same array as long as the texts are the same
- * @returns for each text the HTML of its lines; undefined until it is there, and where there is none
+ * @returns the HTML lines of each text; undefined until they are ready, and for an unknown language
  */
 export function useHighlight(path: string, texts: string[]): string[][] | undefined {
   const [result, setResult] = useState<{ texts: string[]; lines: string[][] | null }>()
@@ -63,7 +63,7 @@ const languageByEnd: Record<string, string> = {
   cmake: 'makefile',
 }
 
-/** The end of the file name, which highlight.js knows for most languages. */
+/** Returns the extension of the file name, which highlight.js knows for most languages. */
 function languageOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   const end = name.slice(name.lastIndexOf('.') + 1)

@@ -22,7 +22,7 @@ const actions = {
 
 export type Action = keyof typeof actions
 
-/** Makes the change of a commit, or its reverse, on a branch. What would change is shown before. */
+/** Applies the change of a commit, or its reverse, to a branch, after a preview of the result. */
 export function ApplyDialog({ action, sha, onClose }: { action: Action; sha: string; onClose: () => void }) {
   const { name, hint } = actions[action]
   const { default_branch } = useProject()

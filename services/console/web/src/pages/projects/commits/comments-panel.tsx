@@ -3,7 +3,7 @@ import { CommentForm } from '../code/comment-form'
 import { Thread } from '../code/comment-parts'
 import type { CommentThread } from '../code/comments-context'
 
-/** Comments on the commit as a whole, and on lines of files that the shown diff does not have. */
+/** Comments on the whole commit, and on lines of files that the shown diff does not have. */
 export function CommentsPanel({
   threads,
   add,

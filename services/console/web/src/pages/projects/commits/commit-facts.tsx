@@ -23,10 +23,10 @@ export const referencesQuery = (project: string, sha: string) =>
   })
 
 /**
- * Who made a commit and when, its parents, where it is contained, and the text of its message below the
+ * Author and date of a commit, its parents, its branches and tags, and the rest of its message below the
  * title.
  *
- * @param sha as the address names the commit
+ * @param sha the commit as the address names it
  */
 export function CommitFacts({ commit, sha }: { commit: CommitDetail; sha: string }) {
   const params = useProjectParams()
@@ -106,7 +106,7 @@ const Person = ({ name, email }: { name: string; email: string }) => (
   </>
 )
 
-/** The message without its title. */
+/** Returns the message without its title. */
 function bodyOf({ message, title }: CommitDetail): string {
   const rest = message.startsWith(title) ? message.slice(title.length) : message
   return rest.trim()

@@ -1,9 +1,9 @@
 import type { Commit } from '../../../generated/types.gen'
 
-/** What one row of the graph shows. A lane is a column, from 0. */
+/** One row of the graph. A lane is a column, from 0. */
 export interface GraphRow {
   lane: number
-  /** Lines that come from the row above and leave to the row below, from lane to lane. */
+  /** Lines from a lane of the row above to a lane of the row below. */
   through: { from: number; to: number }[]
   /** Lanes above that end in the commit. */
   into: number[]
@@ -11,7 +11,7 @@ export interface GraphRow {
   out: number[]
 }
 
-/** Lays commits out, the newest first. Each lane waits for the commit that it leads to. */
+/** Lays out commits, newest first. Each lane waits for the commit to which it leads. */
 export function layOut(commits: readonly Pick<Commit, 'id' | 'parent_ids'>[]): GraphRow[] {
   let lanes: (string | undefined)[] = []
   const shown = new Set<string>()
@@ -23,7 +23,7 @@ export function layOut(commits: readonly Pick<Commit, 'id' | 'parent_ids'>[]): G
       waiting !== undefined && waiting !== id ? [{ from: at, to: at }] : [],
     )
     const next = lanes.map((waiting) => (waiting === id ? undefined : waiting))
-    // Commits of the same second may stand below their parents.
+    // Commits of the same second may be below their parents.
     const out = parent_ids
       .filter((parent) => !shown.has(parent))
       .map((parent, index) => {
@@ -45,7 +45,7 @@ function freeLane(lanes: readonly (string | undefined)[]): number {
 
 const laneWidth = 14
 const height = 58
-/** Further lanes are not drawn. */
+/** Number of lanes that are drawn. */
 const lanesMax = 8
 
 const colors = ['stroke-accent', 'stroke-good', 'stroke-warn', 'stroke-busy', 'stroke-bad']
@@ -53,7 +53,7 @@ const colorOf = (lane: number) => colors[lane % colors.length]
 const xOf = (lane: number) => Math.min(lane, lanesMax) * laneWidth + laneWidth / 2
 const middle = height / 2
 
-/** The lines of one commit; decoration, as the page of the commit names its parents. */
+/** The lines of one commit, only for decoration, because the page of the commit names its parents. */
 export function GraphCell({ row, lanes }: { row: GraphRow; lanes: number }) {
   const width = (Math.min(lanes, lanesMax) + 1) * laneWidth
   return (

@@ -15,7 +15,9 @@ interface Row {
   state: CommitState | undefined
 }
 
-/** Commits, with the graph where all parents are in the list and the states where they are known. */
+/**
+ * A table of commits, with the graph where all parents are in the list and the states where they are known.
+ */
 export function CommitTable({
   commits,
   graph,

@@ -18,10 +18,7 @@ export const reportChangesQuery = (project: string, sha: string) =>
       get<StatusReportChanges[]>(`${project}/statuses/${segment(sha)}/report_changes`, {}, signal),
   })
 
-/**
- * What tests and analyses of a commit have found, beside its parent. Without a report there is nothing to
- * show.
- */
+/** The results of a commit's tests and analyses, compared with its parent; nothing without a report. */
 export function ReportsPanel({ project, sha }: { project: string; sha: string }) {
   const { data = [], error, refetch } = useQuery(reportChangesQuery(project, sha))
   const problem = isRefusal(error) ? null : error
@@ -36,7 +33,10 @@ export function ReportsPanel({ project, sha }: { project: string; sha: string })
   )
 }
 
-/** Who may see a commit of a public project may not see its reports. */
+/**
+ * Returns whether an error is a refusal. A viewer of a commit in a public project may not be allowed to see
+ * its reports.
+ */
 const isRefusal = (error: unknown) => error instanceof ApiError && [401, 403, 404].includes(error.status)
 
 function Report({ changes, sha }: { changes: StatusReportChanges; sha: string }) {

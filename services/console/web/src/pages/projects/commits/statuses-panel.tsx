@@ -27,7 +27,7 @@ export const statusesQuery = (project: string, sha: string) =>
     refetchInterval: refreshMs,
   })
 
-/** Every status of a commit, also those that a later one of the same name has replaced. */
+/** All statuses of a commit, including those that a later one of the same name has replaced. */
 export function StatusesPanel({ project, sha }: { project: string; sha: string }) {
   const [isWhole, setIsWhole] = useState(false)
   const statuses = useQuery(statusesQuery(project, sha))

@@ -9,7 +9,7 @@ import { useMayChange } from '../project-data'
 const perPage = 100
 const pagesMax = 20
 
-/** All comments of a commit, and how to add, answer, edit and delete them. */
+/** Reads all comments of a commit, and returns functions to add, answer, edit and delete them. */
 export function useComments(project: string, sha: string) {
   const client = useQueryClient()
   const commit = `${project}/repository/commits/${segment(sha)}`
@@ -31,7 +31,7 @@ export function useComments(project: string, sha: string) {
   const reload = () => client.invalidateQueries({ queryKey })
   const add = async (note: string, position?: Position) => {
     await send('POST', `${commit}/comments`, { note, ...position })
-    // The form does not wait: it is emptied when the comment is stored, before somebody types the next one.
+    // The form does not wait for the reload, so that it is emptied before the next comment is typed.
     void reload()
   }
   const reply = async ({ id }: CommentThread, body: string) => {
@@ -58,7 +58,7 @@ export function useComments(project: string, sha: string) {
   return { query, add, reply, drafts, changesOf }
 }
 
-/** None when every note of the discussion was deleted. */
+/** Returns no thread when every note of the discussion was deleted. */
 function threadOf({ id, notes }: CommitDiscussion): CommentThread[] {
   const [first, ...replies] = notes
   if (!first) return []

@@ -4,12 +4,14 @@ import type { FileSource } from '../code/file-diff'
 import type { FileChange } from '../project-data'
 
 const filesAtOnce = 100
-/** Texts of so many files come with the page; further ones when the reader comes near. */
+/**
+ * Number of files whose texts come with the page; the others are loaded when the reader scrolls near them.
+ */
 const textsAtOnce = 10
 
 /**
- * The files of a commit. Their list and the texts of the first ones are asked for at the same time; the list
- * counts the lines of each file, so the page can be used before the texts are there.
+ * Reads the files of a commit. The list and the texts of the first files are requested in parallel; the list
+ * has the line counts of each file, so the page is usable before the texts arrive.
  */
 export function useCommitDiff(project: string, sha: string) {
   const address = `${project}/repository/commits/${segment(sha)}/diff`
@@ -29,7 +31,7 @@ export function useCommitDiff(project: string, sha: string) {
   })
   const texts = new Map(first.data?.rows.map((change) => [change.new_path, change]))
   const listed = list.data?.pages.flatMap(({ rows }) => rows)
-  // Until the list has come, the files with texts are shown instead.
+  // Until the list arrives, the files with texts are shown instead.
   const changes = listed?.map((change) => withText(change, texts.get(change.new_path))) ?? first.data?.rows
   const source: FileSource | undefined = first.isPending
     ? undefined

@@ -11,8 +11,8 @@ const refreshMs = 10_000
 const pipelinesAtOnce = 100
 
 /**
- * The state of each commit, from its newest pipeline. The newest pipelines are asked for together with the
- * commits; only the commits without one of these are requested one by one.
+ * Reads the state of each commit from its newest pipeline. The newest pipelines are requested together with
+ * the commits; only commits without one of these are requested one by one.
  */
 export function useCommitStates(
   project: string,

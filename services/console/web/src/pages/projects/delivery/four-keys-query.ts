@@ -4,10 +4,10 @@ import type { DoraMetric } from '../../../generated/types.gen'
 import { firstMonday, type KeyFigures, keys } from './four-keys'
 
 interface Scope {
-  /** Number of weeks, the current one included. */
+  /** Number of weeks, including the current one. */
   weeks: number
   tier: string
-  /** Name of an environment, of any tier; undefined: all of the tier. */
+  /** Name of an environment, of any tier; undefined: all environments of the tier. */
   environment: string | undefined
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { figureText, firstMonday, type Key, keys } from './four-keys'
 
-describe('the weeks of the four keys', () => {
+describe('the weeks of the delivery metrics', () => {
   it('begin on a Monday, and the last one is the current one', () => {
     const friday = Date.parse('2026-11-27T23:00:00Z')
     expect(firstMonday(1, friday)).toBe('2026-11-23')
@@ -11,7 +11,7 @@ describe('the weeks of the four keys', () => {
   })
 })
 
-describe('a figure', () => {
+describe('a metric as text', () => {
   const text = (metric: string, value: number | null) =>
     figureText(keys.find((key) => key.metric === metric) as Key, value)
 
@@ -38,7 +38,7 @@ describe('a figure', () => {
     },
   )
 
-  it('is a dash where nothing happened to find it from', () => {
+  it('is a dash without data', () => {
     expect(text('time_to_restore_service', null)).toBe('–')
   })
 })

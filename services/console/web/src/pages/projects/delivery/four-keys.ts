@@ -2,20 +2,20 @@ import type { DoraMetric } from '../../../generated/types.gen'
 import { count, duration } from '../../../lib/format'
 import { dayMs } from '../../../lib/local-time'
 
-/** One of the four keys: what it is called in the API, and how it is shown. */
+/** One delivery metric: its name in the API, and its display. */
 export interface Key {
   metric: string
   name: string
-  /** What it counts, in one sentence. */
+  /** Its definition, in one sentence. */
   definition: string
   /** Name of its chart, with the unit of the values. */
   chart: string
   color: string
   text: (value: number) => string
-  /** The value as the chart draws it, and what stands at its axis. */
+  /** Converts a value for the chart, and for a label of its axis. */
   drawn: (value: number) => number
   axis: (drawn: number) => string
-  /** Between two marks of the axis. */
+  /** Possible distances between marks of the axis. */
   steps?: readonly number[]
 }
 
@@ -27,16 +27,16 @@ const seconds = (value: number) => duration(value * 1000)
 
 const units = { s: 1, min: 60, h: 3600, d: 86_400 }
 
-/** '45 min', '39.5 h', '8 d': short enough for an axis. */
+/** Returns '45 min', '39.5 h', '8 d', which is short enough for an axis. */
 function shortTime(value: number): string {
   const unit = value < 120 ? 's' : value < 2 * units.h ? 'min' : value < 4 * units.d ? 'h' : 'd'
   return value === 0 ? '0' : `${Math.round((value / units[unit]) * 10) / 10} ${unit}`
 }
 
 const powersOfTen = [1, 10, 100, 1000, 10_000, 100_000]
-/** 1, 2, 5, 10, 20, …: what is counted has no halves. */
+/** 1, 2, 5, 10, 20, …, because counts are whole numbers. */
 const wholeSteps = powersOfTen.flatMap((power) => [1, 2, 5].map((step) => step * power))
-/** Times that a clock and a calendar have. */
+/** Durations that are common on clocks and calendars. */
 const timeSteps = [
   ...[1, 2, 5, 10, 15, 30].flatMap((step) => [step * units.s, step * units.min]),
   ...[1, 2, 3, 6, 12].map((step) => step * units.h),
@@ -92,19 +92,22 @@ export const keys: readonly Key[] = [
   },
 ]
 
-/** A key over some weeks: its value in all of them, and in each. */
+/** A metric over some weeks: its value in all of them, and in each. */
 export interface KeyFigures {
   key: Key
   overall: number | null
   weeks: DoraMetric[]
 }
 
-/** The Monday, in UTC, on which the first of some weeks began, the last of which is the current one. */
+/**
+ * Returns the Monday, in UTC, of the first of the given number of weeks, the last of which is the current
+ * one.
+ */
 export function firstMonday(weeks: number, now: number): string {
   const sinceMonday = (new Date(now).getUTCDay() + 6) % 7
   return new Date(now - (sinceMonday + (weeks - 1) * 7) * dayMs).toISOString().slice(0, 10)
 }
 
-/** A figure as text; a dash where there is none. */
+/** Returns a value as text; a dash without a value. */
 export const figureText = ({ text }: Key, value: number | null): string =>
   value === null ? '–' : text(value)

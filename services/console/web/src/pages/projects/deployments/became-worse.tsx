@@ -7,7 +7,7 @@ import type { Deployment, EndedDeployment } from '../../../generated/types.gen'
 const refreshMs = 15_000
 const rowsMax = 100
 
-/** Whether something became worse with a deployment, and nobody says that it is not the reason. */
+/** Returns whether a deployment has findings that nobody has dismissed. */
 export const isBlamed = ({ findings, dismissed }: EndedDeployment) => findings.length > 0 && !dismissed
 
 export const BecameWorse = () => <Badge tone="bad">became worse</Badge>
@@ -15,13 +15,13 @@ export const BecameWorse = () => <Badge tone="bad">became worse</Badge>
 type Listed = Pick<Deployment, 'id' | 'finished_at'>
 
 /**
- * Which deployments of a list something became worse with. One question for all of them: what ended in the
- * time of the list, in any project. Of more than 100, the last ones are known.
+ * Returns which deployments of a list have findings. It uses one request for all of them: the deployments of
+ * any project that ended in the time of the list. Of more than 100, only the latest are known.
  */
 export function useBlamed(list: readonly Listed[]): (projectId: number, deployment: Listed) => boolean {
   const ends = list.flatMap(({ finished_at }) => (finished_at ? [Date.parse(finished_at)] : []))
   const first = ends.length > 0 ? new Date(Math.min(...ends)).toISOString() : undefined
-  // The times of the API are cut to milliseconds.
+  // The API truncates times to milliseconds.
   const last = ends.length > 0 ? new Date(Math.max(...ends) + 1).toISOString() : undefined
   const { data } = useQuery({
     queryKey: ['deployments', 'blamed', first, last],

@@ -16,7 +16,7 @@ interface Question {
   began_before?: string | undefined
 }
 
-/** What became worse with deployments that the session may see, the newest first. */
+/** The findings of deployments that the session may see, newest first. */
 export const foundImpactsQuery = (question: Question = {}) =>
   queryOptions({
     queryKey: ['deployment-impacts', question],
@@ -28,8 +28,8 @@ export const foundImpactsQuery = (question: Question = {}) =>
   })
 
 /**
- * 'Began 3 minutes after deployment 12 of billing, commit abcd1234, by Ada', with the proof, and whether it
- * is dismissed.
+ * 'Began 3 minutes after deployment 12 of billing, commit abcd1234, by Ada', with the evidence, and whether
+ * it is dismissed.
  */
 export const BeganWith = ({ found }: { found: FoundImpact }) => {
   const { deployment, project, service_name, measure, began_at, chance, test, dismissed } = found

@@ -14,7 +14,7 @@ import { useMayChange } from '../project-data'
 
 const refreshMs = 10_000
 
-/** Whether a deployment counts as a failed change, and what a person says about that. */
+/** Whether a deployment counts as a change failure, and the report of a person about it. */
 export function ChangeFailurePanel({ address, deployment }: { address: string; deployment: Deployment }) {
   const query = useQuery({
     queryKey: [address, 'change-failure'],
@@ -41,7 +41,7 @@ const reasonTexts: Record<ChangeFailure['reasons'][number], string> = {
 
 const nothingWrong =
   'No: nothing became worse with it that counts, it was not taken back, and nobody calls it a failure.'
-/** What is said of a deployment that is no failed change, by its status. */
+/** Texts for a deployment that is not a change failure, by its status. */
 const noFailure: Record<string, string> = {
   success: nothingWrong,
   failed: nothingWrong,
@@ -81,7 +81,7 @@ function Verdict({
   )
 }
 
-/** Lets a person call the deployment a failure, and take that back. */
+/** Lets a person report the deployment as a failure, and remove the report. */
 function Report({ address, failure: { report } }: { address: string; failure: ChangeFailure }) {
   const client = useQueryClient()
   const mayChange = useMayChange('developer')

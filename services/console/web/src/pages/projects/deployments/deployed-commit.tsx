@@ -6,11 +6,11 @@ import { projectParams, shortSha } from '../../../lib/format'
 
 interface InProject {
   deployment: Deployment
-  /** The path of its project: 'root/shop'. */
+  /** The path of the deployment's project: 'root/shop'. */
   project: string
 }
 
-/** The commit of a deployment, and the branch or tag that it was taken from. */
+/** The commit of a deployment, and its branch or tag. */
 export function DeployedCommit({ deployment: { sha, ref, tag }, project }: InProject) {
   return (
     <span className="flex flex-wrap gap-x-2 font-mono text-[13px]">
@@ -46,8 +46,8 @@ export function DeployingSaga({ deployment: { saga_id, saga_tenant } }: { deploy
 }
 
 /**
- * @param children unset: its number
- * @param inText it stands among words, from which color alone would tell it apart
+ * @param children unset: the number of the deployment
+ * @param inText whether it is inside a text, where colour alone would not distinguish it
  */
 export const DeploymentLink = ({
   deployment: { id, iid },

@@ -3,7 +3,7 @@ import { getPage } from '../../../api/client'
 import type { EnvironmentWithProject } from '../../../generated/types.gen'
 
 const namesMax = 50
-/** The API searches for texts of this length or more. */
+/** Shortest text that the API can search for. */
 const searchedCharsMin = 3
 
 /** The names of environments that contain a text, for a filter. */

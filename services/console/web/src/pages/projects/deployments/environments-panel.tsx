@@ -21,7 +21,7 @@ import { isFrozen, useFreezes } from './freezes-panel'
 
 const route = getRouteApi('/projects/$namespace/$name/deployments')
 const perPage = 20
-/** The API searches for texts of this length or more. */
+/** Shortest text that the API can search for. */
 const searchedCharsMin = 3
 
 type Environment = EnvironmentWithProject

@@ -11,7 +11,7 @@ import { DeploymentLink } from './deployed-commit'
 const refreshMs = 15_000
 const rowsMax = 100
 
-/** The freezes of the project that hold now, by freeze periods and by rules, the last one first. */
+/** Reads the active freezes of the project, by freeze periods and by rules, the latest first. */
 export function useFreezes() {
   const { id } = useProject()
   return useQuery({
@@ -25,12 +25,15 @@ export function useFreezes() {
   })
 }
 
-/** A freeze period freezes every environment of the project, a rule one of them. */
+/**
+ * Returns whether an environment is frozen. A freeze period freezes every environment of the project, a rule
+ * one of them.
+ */
 export const isFrozen = (environment: string, freezes: readonly Freeze[] | undefined): boolean =>
   freezes?.some(({ impact_rule_run: run }) => run === null || run.environment === environment) ?? false
 
 /**
- * What is frozen now, why, and what ends that; nothing when nothing is, and for tokens that may not read
+ * The active freezes, their reasons and their ends; nothing without any, and for tokens that may not read
  * freezes.
  */
 export function FreezesPanel() {

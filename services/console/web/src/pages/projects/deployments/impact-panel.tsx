@@ -19,7 +19,7 @@ import { ServiceFigures } from './service-figures'
 
 const refreshMs = 10_000
 
-/** Whether nothing of it changes by itself any more. */
+/** Returns whether the impact can no longer change by itself. */
 const isOver = ({ complete, rule_runs, services, queues }: DeploymentImpact) =>
   complete &&
   !rule_runs.some(({ in_force }) => in_force) &&
@@ -27,7 +27,7 @@ const isOver = ({ complete, rule_runs, services, queues }: DeploymentImpact) =>
     findings.every(({ recovered_at }) => recovered_at !== null),
   )
 
-/** What became worse in the services of a deployment with it, and whether a person blames it. */
+/** The findings in the services of a deployment, and whether a person has dismissed them. */
 export function ImpactPanel({ address, deployment }: { address: string; deployment: Deployment }) {
   const query = useQuery({
     queryKey: [address, 'impact'],
@@ -118,7 +118,7 @@ function Sharers({ impact: { concurrent_deployments, concurrent_elsewhere } }: {
   )
 }
 
-/** Lets a person say that the deployment is not the reason, and take that back. */
+/** Lets a person say that the deployment is not the cause, and withdraw that. */
 function Judge({ address, impact: { state } }: { address: string; impact: DeploymentImpact }) {
   const client = useQueryClient()
   const mayChange = useMayChange('developer')
@@ -126,7 +126,7 @@ function Judge({ address, impact: { state } }: { address: string; impact: Deploy
   if (!mayChange) return null
   const change = async (method: 'POST' | 'DELETE', body?: object) => {
     await send(method, `${address}/impact/dismissal`, body)
-    // What counts as a failed change, and what rules have in force, changes with it.
+    // The dismissal also affects change failures and the rules in force.
     await client.invalidateQueries()
     setIsAsking(false)
   }

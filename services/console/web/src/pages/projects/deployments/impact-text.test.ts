@@ -11,7 +11,7 @@ it.each([
   expect(confidenceText(pValue)).toBe(text)
 })
 
-it('no figure stands without its count', () => {
+it('every figure has its count', () => {
   expect(shareText(3, 120)).toBe('3 of 120 sagas (2.5 %)')
   expect(shareText(0, 0)).toBe('no sagas')
   const samples = { samples_before: 120, samples_after: 80 }
@@ -23,7 +23,7 @@ it('no figure stands without its count', () => {
   )
 })
 
-it('says how many times a figure grew', () => {
+it('a ratio says how many times larger a figure is', () => {
   expect([ratioText(3), ratioText(12.3456), ratioText(null)]).toEqual([
     '3 times as much',
     '12.3 times as much',
@@ -31,13 +31,13 @@ it('says how many times a figure grew', () => {
   ])
 })
 
-it('says when a failure began', () => {
+it('a failure has its start', () => {
   expect(beganText('2026-01-01T00:03:20Z', '2026-01-01T00:00:00Z')).toBe('Began 3 minutes after')
   expect(beganText('2026-01-01T00:00:01Z', '2026-01-01T00:00:00Z')).toBe('Began 1 second after')
   expect(beganText('2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z')).toBe('Began during')
 })
 
-it('a failure is laid to the surest deployment of each service that has it, and to a dismissed one when there is no other', () => {
+it('a failure is attributed to the most certain deployment of each service, and to a dismissed one only without another', () => {
   const found = [
     { service_name: 'payments', chance: 3e-9, dismissed: false },
     { service_name: 'payments', chance: 2e-24, dismissed: false },

@@ -3,7 +3,7 @@ import { count, countOf, duration } from '../../../lib/format'
 
 const digitsMax = 7
 
-/** 'over 99.999 %': of a p-value of one in a million, 99.9999 %. Never 100 %. */
+/** Returns 'over 99.999 %'; for a p-value of one in a million, 99.9999 %. Never 100 %. */
 export function confidenceText(pValue: number): string {
   const digits = Math.min(digitsMax, Math.max(0, Math.floor(-Math.log10(Math.max(pValue, 1e-9))) - 2))
   const unit = 10 ** digits
@@ -11,13 +11,13 @@ export function confidenceText(pValue: number): string {
   return `over ${percent.toFixed(digits)} %`
 }
 
-/** '3 of 120 sagas (2.5 %)' */
+/** Returns '3 of 120 sagas (2.5 %)'. */
 export const shareText = (hits: number, of: number, noun = 'saga'): string =>
   of === 0 ? `no ${noun}s` : `${count(hits)} of ${countOf(of, noun)} (${percentText(hits / of)})`
 
 const percentText = (share: number) => `${(share * 100).toFixed(1)} %`
 
-/** '3 s of 119 sagas' */
+/** Returns '3 s of 119 sagas'. */
 export const secondsText = (seconds: number | null, of: number, noun: string): string =>
   seconds === null ? `no ${noun}s` : `${duration(seconds * 1000)} of ${countOf(of, noun)}`
 
@@ -32,20 +32,24 @@ const names: Record<ImpactFinding['measure'], string> = {
   failed_jobs: 'more jobs fail',
 }
 
-/** Every figure that can become worse, in the order of the API. */
+/** All figures that can become worse, in the order of the API. */
 export const measures = Object.keys(names) as ImpactFinding['measure'][]
 
 export const nameOf = ({ measure }: Pick<ImpactFinding, 'measure'>): string => names[measure]
 
-/** '3.2 times as much', of a figure that was nothing before: 'none before'. */
+/** Returns '3.2 times as much', or 'none before' for a figure that was zero before. */
 export const ratioText = (ratio: number | null): string =>
   ratio === null ? 'none before' : `${Number(ratio.toPrecision(3))} times as much`
 
-/** Shares that rose count from the moment at which they did; other figures from the deployment on. */
+/**
+ * Measures whose values count from the change point, because they are shares that rose; others count from the
+ * deployment.
+ */
 const countsFromChange: ImpactFinding['measure'][] = ['failures', 'stuck', 'failed_jobs']
 
 /**
- * What a finding counts: '0.8 % of 120 before, 25 % of 115 from the change on', or 'after' the deployment.
+ * Returns the values of a finding: '0.8 % of 120 before, 25 % of 115 from the change on', or 'after' the
+ * deployment.
  */
 export function changeText({
   measure,
@@ -60,7 +64,7 @@ export function changeText({
   return `${earlier} of ${count(samples.samples_before)} before, ${show(after)} of ${count(samples.samples_after)} ${since}`
 }
 
-/** 'Began 3 minutes after' the end of a deployment, or 'Began during' it. */
+/** Returns 'Began 3 minutes after' the end of a deployment, or 'Began during' it. */
 export function beganText(beganAt: string, finishedAt: string | null): string {
   const ms = finishedAt === null ? 0 : Date.parse(beganAt) - Date.parse(finishedAt)
   if (ms <= 0) return 'Began during'
@@ -69,8 +73,8 @@ export function beganText(beganAt: string, finishedAt: string | null): string {
 }
 
 /**
- * For each service the deployment with which it most likely became worse: the one whose change is least
- * likely to be chance. One that is dismissed comes after all others.
+ * Returns for each service the deployment that most likely made it worse, with the smallest p-value.
+ * Dismissed ones come after all others.
  */
 export function surestOfEach(found: readonly FoundImpact[]): FoundImpact[] {
   const byService = new Map<string, FoundImpact>()

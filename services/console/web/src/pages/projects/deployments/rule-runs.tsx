@@ -14,9 +14,9 @@ import { DeploymentLink } from './deployed-commit'
 import { confidenceText, nameOf, ratioText } from './impact-text'
 
 /**
- * What rules did about deployments, or would have done. Maintainers revert what is in force.
+ * The runs of rules for deployments. Maintainers can revert those in force.
  *
- * @param about what the list does not say of each run, because all of them share it
+ * @param about the columns that are left out, because all runs share them
  */
 export function RuleRuns({
   runs,
@@ -98,7 +98,7 @@ function RevertDialog({ run, onClose }: { run: ImpactRuleRun; onClose: () => voi
   )
 }
 
-/** What a rule did, and the findings for which it did so. One column for both fits a narrow screen. */
+/** The effect of a rule, and the findings that caused it, in one column that fits a narrow screen. */
 const did: Column<ImpactRuleRun> = {
   header: 'Did, and why',
   cell: ({ dry_run, freeze, banner_message, webhook, environment, findings }) => (

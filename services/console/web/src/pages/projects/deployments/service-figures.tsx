@@ -14,14 +14,14 @@ import { beganText, changeText, confidenceText, failedOf, secondsText, shareText
 type Service = DeploymentImpact['services'][number]
 type Side = 'before' | 'after'
 
-/** A figure before and after a deployment, and what was found about it. */
+/** A figure before and after a deployment, with its findings. */
 interface Row {
   name: string
   show: (figures: ImpactFigures, list: SagaSearch) => ReactNode
   findings: ImpactFinding[]
 }
 
-/** The figures of one service, before and after side by side, with the lists of sagas behind each. */
+/** The figures of one service, before and after, with links to the sagas behind each. */
 export function ServiceFigures({
   service,
   impact,
@@ -158,7 +158,7 @@ export const Proof = ({ finding, finishedAt }: { finding: ImpactFinding; finishe
 
 const sampleCharsMax = 200
 
-/** What failures say, by their fingerprints; nothing for those who may not read sagas. */
+/** Reads the texts of failures by their fingerprints; nothing for sessions that may not read sagas. */
 function useSamples(
   { service, tenant, to }: SagaSearch,
   began: string | undefined,
@@ -182,7 +182,9 @@ function NewFailures({
 }: {
   service: Service
   list: SagaSearch
-  /** When the window before the deployment began: sagas that failed after it may have begun before it. */
+  /**
+   * Start of the window before the deployment, because sagas that failed after it may have begun before it.
+   */
   began: string | undefined
   finishedAt: string | null
 }) {

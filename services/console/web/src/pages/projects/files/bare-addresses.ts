@@ -1,6 +1,6 @@
 import { type Piece, parseMarkdown } from '@switchyard/banner/text'
 
-/** A node of a parsed Markdown text, as far as links need it. */
+/** The part of a Markdown node that links need. */
 interface Node {
   type: string
   value?: string
@@ -11,8 +11,8 @@ interface Node {
 }
 
 /**
- * Lets bare addresses end before full-width punctuation, which follows them without a blank. By GFM alone the
- * punctuation, and the sentence after it, would be a part of the address. A plugin of remark.
+ * Returns a remark plugin that ends bare addresses before full-width punctuation, which follows them without
+ * a blank. By GFM alone, the punctuation and the following sentence would belong to the address.
  */
 export const endBareAddresses = () => split
 
@@ -26,8 +26,8 @@ function split(node: Node): void {
 }
 
 /**
- * The text of a link that is a bare address; null for any other node. An address between angle brackets is
- * shorter than its source.
+ * Returns the text of a link that is a bare address; null for any other node. The text of an address between
+ * angle brackets is shorter than its source.
  */
 function bareText({ type, children, position }: Node): string | null {
   const [only] = children ?? []

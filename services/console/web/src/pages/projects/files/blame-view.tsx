@@ -11,7 +11,7 @@ import { useHighlight } from '../code/use-highlight'
 import { useProjectParams, useProjectPath } from '../project-frame'
 import { blameQuery } from './file-data'
 
-/** Each line of a file with the commit that wrote it. */
+/** Each line of a file with the commit that last changed it. */
 export function BlameView({ gitRef, path }: { gitRef: string; path: string }) {
   const blame = useQuery(blameQuery(useProjectPath(), gitRef, path))
   return <Shown query={blame}>{(parts) => <Lines path={path} parts={parts} />}</Shown>

@@ -66,7 +66,7 @@ function readFile(file: File): ReadFile {
   }
 }
 
-/** `a/b/c` ⇒ [`a/b`, `c`]. */
+/** Splits a path: `a/b/c` ⇒ [`a/b`, `c`]. */
 export function splitPath(path: string): [folder: string, name: string] {
   const at = path.lastIndexOf('/')
   return [path.slice(0, Math.max(0, at)), path.slice(at + 1)]

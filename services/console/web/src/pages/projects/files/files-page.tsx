@@ -23,7 +23,7 @@ export function FilesPage() {
   const project = useProjectPath()
   const { path_with_namespace } = useProject()
   const [folder, name] = splitPath(path)
-  // The folder around a file says whether it is a file.
+  // The folder of an entry shows whether the entry is a file.
   const around = useQuery(treeQuery(project, ref, folder))
   const entry = around.data?.find((entry) => entry.name === name)
   const isFolder = path === '' || entry?.type === 'tree'

@@ -98,7 +98,7 @@ function Readme({ gitRef, folder, entry }: { gitRef: string; folder: string; ent
   )
 }
 
-/** A text as Markdown, or as it is when its name says nothing of Markdown. */
+/** A text as Markdown, or as plain text when its name is not that of a Markdown file. */
 export function Rendered({
   gitRef,
   folder,
@@ -140,7 +140,7 @@ export function Rendered({
 
 export const isMarkdown = (path: string) => /\.(md|markdown)$/i.test(path)
 
-/** The path of a link in a file of a folder: `../a.md?x#y` in `docs/en` ⇒ `docs/a.md`. */
+/** Resolves a link in a file of a folder: `../a.md?x#y` in `docs/en` ⇒ `docs/a.md`. */
 function within(folder: string, target: string): string {
   const [path = ''] = target.split(/[?#]/)
   const parts = path.startsWith('/') ? [] : folder.split('/').filter(Boolean)

@@ -6,7 +6,7 @@ import './markdown.css'
 
 const depths = { first: 3, last: 6 }
 
-/** Headings of the text begin right below those of the page, whichever level the text begins with. */
+/** Shifts headings so that they begin right below those of the page, whatever level the text begins with. */
 const headingsBelowPage = () => (tree: { children: { type: string; depth?: number }[] }) => {
   const headings = tree.children.filter(({ type }) => type === 'heading')
   const top = Math.min(...headings.map(({ depth = 1 }) => depth))
@@ -15,10 +15,10 @@ const headingsBelowPage = () => (tree: { children: { type: string; depth?: numbe
 }
 
 /**
- * Markdown as a page. HTML in it is shown as text; links lead to the web or within the repository.
+ * Renders Markdown. HTML in it is shown as text; links lead to the web or within the repository.
  *
- * @param linkTo the address of another file of the repository in the console
- * @param imageAt the address of an image of the repository
+ * @param linkTo returns the address of another file of the repository in the console
+ * @param imageAt returns the address of an image of the repository
  */
 export function MarkdownView({
   text,
@@ -35,7 +35,7 @@ export function MarkdownView({
         {children}
       </a>
     ),
-    // The policy of the pages allows no images of other hosts.
+    // The content security policy allows no images of other hosts.
     img: ({ src = '', alt = '' }) =>
       isWebAddress(String(src)) ? (
         <a href={String(src)} rel="noreferrer">
@@ -44,7 +44,7 @@ export function MarkdownView({
       ) : (
         <img src={imageAt(String(src))} alt={alt} />
       ),
-    // A task list is not for changing here.
+    // A task list cannot be changed here.
     input: ({ checked }) => <span aria-hidden="true">{checked ? '☑' : '☐'}</span>,
     h3: ({ children }) => <h3 className="markdown-h1">{children}</h3>,
     h4: ({ children }) => <h4 className="markdown-h2">{children}</h4>,

@@ -12,7 +12,7 @@ const kindNames: Record<Kind, string> = {
   delete: 'Delete a file',
 }
 
-/** The fields of one change. The text of a file that the branch has is taken over when its path is typed. */
+/** The fields of one change. When the path of an existing file is typed, its text is loaded. */
 export function ChangeFields({
   change,
   title,
@@ -22,7 +22,7 @@ export function ChangeFields({
 }: {
   change: Change
   title: string
-  /** The branch that the change begins with; undefined when the repository is empty. */
+  /** The branch on which the change is based; undefined when the repository is empty. */
   baseRef: string | undefined
   onChange: (part: Partial<Change>) => void
   /** Unset for the only change. */
@@ -104,7 +104,7 @@ function useLoading(change: Change, ref: string | undefined, onChange: (part: Pa
       setProblem(sentenceOf(error))
     }
   }
-  // The path that the address names.
+  // Loads the path in the address.
   useEffect(() => {
     if (isBegun) return
     setIsBegun(true)

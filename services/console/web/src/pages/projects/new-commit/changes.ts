@@ -10,10 +10,10 @@ export interface Change {
   key: number
   kind: Kind
   path: string
-  /** Where a moved file was. */
+  /** Former path of a moved file. */
   previousPath: string
   content: string
-  /** The file on the branch, when its text has been taken over into `content`. */
+  /** The file on the branch, when its text was loaded into `content`. */
   loaded?: { path: string; lastCommitId: string; hasCarriageReturns: boolean } | undefined
 }
 
@@ -26,16 +26,16 @@ export function actionOf({ kind, path, previousPath, content, loaded }: Change):
   return {
     action: 'update',
     file_path: path,
-    // A field of the browser turns every line break into a line feed.
+    // A browser field converts every line break to a line feed.
     content: loaded.hasCarriageReturns ? content.replace(/\r?\n/g, '\r\n') : content,
-    // The commit is refused when somebody has changed the file meanwhile.
+    // The commit is refused when another user has changed the file meanwhile.
     last_commit_id: loaded.lastCommitId,
   }
 }
 
 /**
- * Whether the branch has an entry. This searches folder by folder, because the API answers a request for a
- * missing file with an error.
+ * Returns whether the branch has an entry. It searches folder by folder, because the API answers a request
+ * for a missing file with an error.
  */
 async function hasEntry(
   client: QueryClient,
@@ -49,7 +49,7 @@ async function hasEntry(
   return entries.some((entry) => entry.name === name && entry.type === type)
 }
 
-/** The text of a file for the form; null when there is no such file, or when it is not text. */
+/** Loads the text of a file for the form; null when there is no such file, or when it is not text. */
 export async function loadFile(client: QueryClient, project: string, ref: string, path: string) {
   if (path === '' || path.endsWith('/') || !(await hasEntry(client, { project, ref }, path, 'blob')))
     return null

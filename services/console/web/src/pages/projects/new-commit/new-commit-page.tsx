@@ -18,9 +18,7 @@ const route = getRouteApi('/projects/$namespace/$name/new-commit')
 
 export const NewCommitPage = () => (useMayChange('developer') ? <NewCommit /> : <NotAllowed />)
 
-/**
- * The choice of a branch. A name that no branch has makes a new one from the branch that the address names.
- */
+/** Chooses a branch. An unknown name creates a new branch from the branch in the address. */
 function useBranch() {
   const { default_branch, empty_repo } = useProject()
   const { ref = default_branch } = route.useSearch()

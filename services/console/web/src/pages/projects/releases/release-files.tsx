@@ -14,7 +14,7 @@ import { useProjectPath } from '../project-frame'
 import { linkTypes, packageAddressOf } from './release-names'
 import { discardReleaseFile, removeReleaseFile, storeReleaseFile } from './store-file'
 
-/** The files of a release. Who may push adds some, and maintainers remove them. */
+/** The files of a release. Callers who may push add files, and maintainers remove them. */
 export function ReleaseFiles({ release }: { release: Release }) {
   const mayAdd = useMayChange('developer')
   const list = <FileList release={release} />
@@ -130,7 +130,10 @@ function LinkedFile({ link, tag }: { link: ReleaseLink; tag: string }) {
   )
 }
 
-/** A file of the project is downloaded from the API, where the session of the browser counts. */
+/**
+ * Returns the address of a download. A file of the project comes from the API, where the session of the
+ * browser is valid.
+ */
 function downloadAddress({ url, direct_asset_url, sha256 }: ReleaseLink, release: string): string {
   if (sha256 === undefined) return url
   const [, path] = /\/-\/releases\/[^/]+\/downloads(\/.+)$/.exec(new URL(direct_asset_url).pathname) ?? []

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { addressNameOf, packageAddressOf, versionOf } from './release-names'
 
-it('every tag has a version of its own, in the characters of versions', () => {
+it('every tag has a unique version with valid characters', () => {
   expect(versionOf('v1.0.0')).toBe('v1.0.0')
   expect(versionOf('release/1.0+linux')).toBe('release+2F1.0+2Blinux')
   const tag = fc.string({ unit: fc.constantFrom('a', '/', '+', '2', 'F', '~', "'", '(', '*', '!', 'ä', '%') })
@@ -25,7 +25,7 @@ it.each([
   expect(addressNameOf(name)).toBe(address)
 })
 
-it('only a file that the API knows as one of the project can be deleted', () => {
+it('only a file that the API shows as one of the project can be deleted', () => {
   const link = {
     id: 1,
     name: 'app.zip',

@@ -3,14 +3,15 @@ import type { ReleaseLink } from '../../../generated/types.gen'
 export const linkTypes = ['package', 'image', 'runbook', 'other'] as const
 
 /**
- * A tag as the version of a package, which has fewer characters: `a/b` is `a+2Fb`. No two tags have the same.
+ * Returns the package version of a tag, which may have fewer characters: `a/b` becomes `a+2Fb`. No two tags
+ * have the same version.
  */
 export const versionOf = (tag: string): string =>
   encodeURIComponent(tag)
     .replaceAll(/[!'()*~]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%', '+')
 
-/** A name of a file as the last part of an address: letters, digits, `-`, `.` and `_`. */
+/** Returns a file name for the last part of an address: letters, digits, `-`, `.` and `_`. */
 export function addressNameOf(name: string): string {
   const text = name.replaceAll(/[^\w.-]+/g, '-')
   let end = text.length
@@ -18,7 +19,9 @@ export function addressNameOf(name: string): string {
   return text.slice(0, end)
 }
 
-/** A file of a package of the same project: its address in the API below `/api/v4`. Undefined: it is none. */
+/**
+ * Returns the address of a package file of the same project below `/api/v4`; undefined for any other file.
+ */
 export function packageAddressOf({ url, sha256 }: ReleaseLink): string | undefined {
   if (sha256 === undefined) return undefined
   const [, ...rest] = new URL(url).pathname.split('/api/v4/')

@@ -16,7 +16,7 @@ import { ReleaseFiles } from './release-files'
 
 const route = getRouteApi('/projects/$namespace/$name/releases')
 
-/** The releases of the project, the newest first. */
+/** The releases of the project, newest first. */
 export function ReleasesPage() {
   const { path_with_namespace } = useProject()
   const project = useProjectPath()

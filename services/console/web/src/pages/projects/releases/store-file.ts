@@ -5,25 +5,22 @@ import type { PublishedFile, ReleaseLink } from '../../../generated/types.gen'
 import { serverNow } from '../../../lib/server-clock'
 import { addressNameOf, packageAddressOf, versionOf } from './release-names'
 
-/**
- * The package of a project that has the files which the console adds to releases; its versions are their
- * tags.
- */
+/** The package with the files that the console adds to releases; its versions are the tags. */
 const packageName = 'release-files'
 
 interface ReleaseAddress {
-  /** Of the project in the API. */
+  /** Address of the project in the API. */
   project: string
   tag: string
 }
 
 const linksOf = ({ project, tag }: ReleaseAddress) => `${project}/releases/${segment(tag)}/assets/links`
 
-/** Files that were stored and could not be linked: they are not sent again. */
+/** Files that were stored but could not be linked, so that they are not sent again. */
 const withoutLink = new WeakMap<File, { stored: PublishedFile; isNew: boolean }>()
 
 /**
- * Stores a file as one of a package, and links it to a release. One that is stopped leaves neither.
+ * Stores a file in a package, and links it to a release. A canceled file leaves neither.
  *
  * @throws ApiError; the reason of the signal
  */
@@ -52,7 +49,7 @@ export async function storeReleaseFile(
   }
 }
 
-/** Deletes what was stored of a file and not linked. It stays when the sender may not delete it. */
+/** Deletes a file that was stored but not linked. The file stays when the sender may not delete it. */
 export async function discardReleaseFile(release: ReleaseAddress, file: File): Promise<void> {
   const made = withoutLink.get(file)
   withoutLink.delete(file)
@@ -60,11 +57,11 @@ export async function discardReleaseFile(release: ReleaseAddress, file: File): P
   const { id, package_id, file: sent } = made.stored
   try {
     const { rows } = await getPage<ReleaseLink>(linksOf(release), { per_page: linksMax })
-    // Its link may be stored although the answer was lost.
+    // The link may be stored although its answer was lost.
     if (rows.some(({ url }) => url === sent.url)) return
     await send('DELETE', `${release.project}/packages/${package_id}/package_files/${id}`)
   } catch {
-    // The file stays in the package until somebody deletes the package.
+    // The file stays in the package until the package is deleted.
   }
 }
 
@@ -78,7 +75,7 @@ async function storeInPackage(
   const query = { select: 'package_file' }
   const beganMs = serverNow()
   const stored = await upload<PublishedFile>({ method: 'PUT', path, query, body }, transfer)
-  // The newest file of the name stays the one when it has the same bytes.
+  // When the newest file of the name has the same bytes, it stays.
   const made = { stored, isNew: Date.parse(stored.created_at) >= beganMs }
   withoutLink.set(body, made)
   return made
@@ -86,7 +83,7 @@ async function storeInPackage(
 
 const linksMax = 100
 
-/** Refuses a name that cannot be linked before its bytes are sent. */
+/** Refuses a name that cannot be linked, before the bytes are sent. */
 async function requireFree(release: ReleaseAddress, name: string, fileName: string): Promise<void> {
   if (!/^[\w.-]{1,127}$/.test(fileName) || /^\.+$/.test(fileName))
     throw new ApiError(400, 'Its name is too long, or has no letter or digit. Rename it.')
@@ -103,21 +100,24 @@ async function requireFree(release: ReleaseAddress, name: string, fileName: stri
   if (rows.length >= linksMax) throw new ApiError(409, `A release can have ${linksMax} files at most.`)
 }
 
-/** Without a session, a private project is not found: asks whether that is the reason. */
+/**
+ * Checks whether an ended session is the reason for a missing project, because a private project is not found
+ * without a session.
+ */
 function whenMissing(error: unknown): never {
   if (!(error instanceof ApiError && error.status === 404)) throw error
   noteUnauthorized()
   throw new ApiError(404, 'The release is gone, or your session has ended.')
 }
 
-/** Takes a file from a release, and deletes it as well when it is one of a package. */
+/** Removes a file from a release, and deletes it when it belongs to a package. */
 export async function removeReleaseFile(
   release: ReleaseAddress,
   link: ReleaseLink,
   deletesFile: boolean,
 ): Promise<void> {
   const address = deletesFile ? packageAddressOf(link) : undefined
-  // The link goes last: until then it can be tried again.
+  // The link is deleted last, so that a failed removal can be tried again.
   if (address !== undefined) await send('DELETE', address).catch(unlessMissing)
   await send('DELETE', `${linksOf(release)}/${link.id}`).catch(unlessMissing)
 }

@@ -10,13 +10,13 @@ import type { Project } from '../../../generated/types.gen'
 import { useEdit } from '../../../lib/edit-version'
 import { useProject, useProjectPath } from '../project-frame'
 
-/** Name, description, visibility, default branch and services of a project, and its archive. */
+/** Name, description, visibility, default branch, services and archiving of a project. */
 export function GeneralPanel() {
   const address = useProjectPath()
   const project = useQuery({
     queryKey: ['project-settings', address],
     queryFn: ({ signal }) => getVersioned<Project>(address, signal),
-    // What somebody is typing is not replaced.
+    // Typed text must not be replaced.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
@@ -29,7 +29,7 @@ export function GeneralPanel() {
 
 const fieldsOf = ({ name, description, visibility, default_branch, default_services }: Project) => ({
   name: name.trim(),
-  // A field of several lines has no other line breaks, and no blanks around its text.
+  // A field of several lines has only line feeds, and its text is trimmed.
   description: (description ?? '').replaceAll('\r\n', '\n').trim(),
   visibility: String(visibility),
   default_branch,

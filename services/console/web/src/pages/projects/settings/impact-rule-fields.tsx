@@ -6,7 +6,7 @@ import { measures, nameOf } from '../deployments/impact-text'
 
 const tiers: ImpactRule['tiers'] = ['production', 'staging', 'testing', 'development', 'other']
 
-/** Makes a rule, as the API takes it, of the values of the fields below. */
+/** Returns a function that makes a rule for the API from the values of the fields. */
 export function useRuleOf() {
   const isAdministrator = useSession().user?.is_admin === true
   return (form: FormData): Partial<ImpactRule> => {
@@ -28,7 +28,7 @@ export function useRuleOf() {
   }
 }
 
-/** Binary fractions are no decimal ones: 99.9 / 100 would be 0.9990000000000001. */
+/** Rounds binary fractions: 99.9 / 100 would be 0.9990000000000001. */
 const decimalOf = (value: number) => Number(value.toPrecision(12))
 
 export const percentOf = (share: number) => decimalOf(share * 100)
@@ -38,7 +38,7 @@ const numberOf = (form: FormData, name: string) => {
   return text === '' ? null : Number(text)
 }
 
-/** @param rule unset: a new one */
+/** @param rule unset: a new rule */
 export function RuleFields({ rule }: { rule?: ImpactRule }) {
   const isAdministrator = useSession().user?.is_admin === true
   return (

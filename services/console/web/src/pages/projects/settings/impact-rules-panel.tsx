@@ -22,7 +22,7 @@ import { percentOf, RuleFields, useRuleOf } from './impact-rule-fields'
 const route = getRouteApi('/projects/$namespace/$name/settings')
 const refreshMs = 10_000
 
-/** What is done when services become worse with a deployment. */
+/** The rules of the project about findings of deployments. */
 export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/impact_rules`
   const client = useQueryClient()
@@ -102,7 +102,7 @@ export function ImpactRulesPanel({ mayChange }: { mayChange: boolean }) {
   )
 }
 
-/** Says what a rule will do by itself, before it is let. */
+/** Describes what a rule will do automatically, before it is enabled. */
 function ActDialog({
   rule,
   run,
@@ -179,7 +179,7 @@ const RunsLink = ({ rule: { id, name } }: { rule: ImpactRule }) => (
   </TextLink>
 )
 
-/** Names may have commas, so each stands by itself. */
+/** Names, each in its own element, because they may contain commas. */
 const Names = ({ names }: { names: readonly string[] }) => (
   <span className="inline-flex flex-wrap gap-1">
     {names.map((name) => (
@@ -232,7 +232,7 @@ const columns: Column<ImpactRule>[] = [
   },
   {
     header: 'State',
-    // What it did as a rule that acts stays in force when it is made a dry run.
+    // Effects of a rule stay in force when it becomes a dry run.
     cell: ({ dry_run, in_force }) => (
       <span className="flex flex-wrap gap-1">
         {in_force && <Badge tone="bad">in force</Badge>}
@@ -242,7 +242,7 @@ const columns: Column<ImpactRule>[] = [
   },
 ]
 
-/** What one rule did, or would have done, the newest first. */
+/** The runs of one rule, newest first. */
 export function RuleRunsPanel({ rule }: { rule: string }) {
   const address = `${useProjectPath()}/impact_rules/${segment(rule)}/runs`
   const params = useProjectParams()

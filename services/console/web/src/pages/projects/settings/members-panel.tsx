@@ -10,7 +10,7 @@ import { roleNames, roles, useHasRole } from '../project-data'
 import { useProject, useProjectPath } from '../project-frame'
 import { ResourcePanel } from '../resource-panel'
 
-/** Users with a role in the project, and what they may do. */
+/** Users with a role in the project. */
 export function MembersPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/members`
   const project = useProject()

@@ -18,7 +18,7 @@ const LevelField = ({ label }: { label: string }) => (
   </SelectField>
 )
 
-/** A protection lets a role and all higher ones do something. */
+/** Returns the name of a level. A protection permits a role and all higher ones. */
 const nameOfLevel = (level: number) => (level === 0 ? roleNames[0] : `${roleNames[level]}s and above`)
 
 const Pattern = ({ text }: { text: string }) => (

@@ -17,7 +17,7 @@ const base64url = (text: string) =>
     .replaceAll('=', '')
 
 describe('the claims of a job', () => {
-  it('are read from JSON, and from a token whose claims are in any letters', () => {
+  it('are read from JSON, and from a token with claims in any script', () => {
     const text = JSON.stringify({ ...claims, actor: 'Ädä ☃ >>>' })
     expect(readClaims(text)).toEqual(JSON.parse(text))
     expect(readClaims(` eyJ.${base64url(text)}.sig-_ \n`)).toEqual(JSON.parse(text))
@@ -30,7 +30,7 @@ describe('the claims of a job', () => {
     },
   )
 
-  it('match a rule, or say in what they differ', () => {
+  it('match a rule, or the differences are listed', () => {
     expect(mismatches(rule, claims)).toEqual([])
     expect(mismatches(rule, { ...claims, aud: ['other', 'switchyard'] })).toEqual([])
     expect(
@@ -71,7 +71,7 @@ describe('a whole token', () => {
     expect(tokenProblem(text, nowSeconds)).toContain(problem)
   })
 
-  it('has no problem that shows when it is good, nor have claims alone', () => {
+  it('has no visible problem when it is valid, and neither have claims alone', () => {
     expect(tokenProblem(token({}), nowSeconds)).toBeNull()
     expect(tokenProblem(token({ exp: nowSeconds - 30 }), nowSeconds)).toBeNull()
     expect(tokenProblem(JSON.stringify({ ...good, exp: 1 }), nowSeconds)).toBeNull()
@@ -79,7 +79,7 @@ describe('a whole token', () => {
 })
 
 describe('patterns', () => {
-  it('are written one a line', () => {
+  it('are written one per line', () => {
     expect(readPatterns(' repository = acme/engine\n\nsub=a=b\r\n')).toEqual({
       repository: 'acme/engine',
       sub: 'a=b',

@@ -6,13 +6,13 @@ import {
 } from '@switchyard/domain/access'
 import type { TrustedIssuer } from '../../../generated/types.gen'
 
-/** Header, claims and signature of a signed token. */
+/** Matches header, claims and signature of a signed token. */
 const tokenPattern = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/
 
 /**
- * The claims of an identity token, or those that somebody wrote as JSON.
+ * Returns the claims of an identity token, or of a JSON text.
  *
- * @returns null for a text that is neither
+ * @returns null for any other text
  */
 export function readClaims(text: string): Claims | null {
   const payload = tokenPattern.exec(text.trim())?.[2]
@@ -20,10 +20,10 @@ export function readClaims(text: string): Claims | null {
 }
 
 /**
- * Why the services refuse an identity token whatever the rules are, as far as that shows without the keys of
- * its issuer.
+ * Returns why the services refuse an identity token under any rules, as far as that is visible without the
+ * keys of its issuer.
  *
- * @returns null when it does not show, and for claims that are no token
+ * @returns null when no problem is visible, and for claims without a token
  */
 export function tokenProblem(text: string, nowSeconds: number): string | null {
   const [token, header, payload, signature] = tokenPattern.exec(text.trim()) ?? []
@@ -45,7 +45,7 @@ function readObject(json: string | null): Claims | null {
   }
 }
 
-/** @returns null for what is not base64url */
+/** @returns null for a text that is not base64url */
 function decoded(base64url: string): string | null {
   try {
     const bytes = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'))
@@ -55,7 +55,7 @@ function decoded(base64url: string): string | null {
   }
 }
 
-/** Why a rule does not let a job with these claims act; empty when it does. */
+/** Returns why a rule does not admit a job with these claims; empty when it does. */
 export function mismatches(
   { active, issuer, audience, claims: patterns }: TrustedIssuer,
   claims: Claims,
@@ -83,8 +83,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * `repository=acme/engine`, one a line → the patterns by name. A line without `=` has an empty pattern, which
- * the API refuses.
+ * Reads `repository=acme/engine`, one per line, as patterns by name. A line without `=` has an empty pattern,
+ * which the API refuses.
  */
 export function readPatterns(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '')

@@ -15,7 +15,7 @@ import { ProjectDeliveriesPanel, ProjectWebhooksPanel } from './webhooks-panel'
 
 const route = getRouteApi('/projects/$namespace/$name/settings')
 
-/** For maintainers: the API shows these lists to nobody else. */
+/** The settings for maintainers, because the API refuses these lists to everybody else. */
 export const SettingsPage = () => (useHasRole('maintainer') ? <Settings /> : <NotAllowed />)
 
 function Settings() {

@@ -12,7 +12,7 @@ import { changeShown } from '../../../lib/edit-version'
 import { bytes } from '../../../lib/format'
 import { useProjectPath } from '../project-frame'
 
-/** What the project takes on disk, and how much it may take; administrators change its own limit. */
+/** The project's use of the disk, and its limit, which administrators can change. */
 export function StoragePanel({ mayChange }: { mayChange: boolean }) {
   const address = useProjectPath()
   const isAdministrator = useSession().user?.is_admin === true

@@ -17,8 +17,8 @@ const scopes = ['api', 'read_api', 'read_repository', 'write_repository']
 const accessLevels = [10, 20, 30, 40]
 
 /**
- * Which CI jobs the project trusts by the identity tokens of their forge, and whether a given job would be
- * one of them.
+ * The CI jobs that the project trusts by the identity tokens of their forge, and a check whether a given job
+ * is one of them.
  */
 export function TrustedIssuersPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/trusted_issuers`
@@ -148,7 +148,7 @@ const RuleFields = () => (
 )
 
 /**
- * Says for each rule whether it lets a job with given claims act. Nothing that is pasted leaves the browser.
+ * Shows for each rule whether it admits a job with the given claims. Pasted text does not leave the browser.
  */
 function TryDialog({ address, onClose }: { address: string; onClose: () => void }) {
   const [text, setText] = useState('')

@@ -65,7 +65,7 @@ export function ProjectWebhooksPanel({ mayChange }: { mayChange: boolean }) {
   return <WebhooksPanel kind={kind} mayChange={mayChange} />
 }
 
-/** What one webhook of a project was sent. */
+/** The deliveries of one webhook of a project. */
 export function ProjectDeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: boolean }) {
   const address = `${useProjectPath()}/hooks`
   const params = useProjectParams()
@@ -99,7 +99,7 @@ const DeliveriesLink = ({ hook: { id, url } }: { hook: ProjectHook }) => (
   </TextLink>
 )
 
-/** The preview is that of the newest event of the first chosen kind. */
+/** The fields of a webhook, with a preview of the newest event of the first chosen kind. */
 const Fields = ({ hook, address }: { hook: ProjectHook | undefined; address: string }) => (
   <>
     <TextField
