@@ -16,11 +16,8 @@ import {
   moveDeployment,
   readSagaReference,
 } from '@switchyard/domain/deployment'
-import { commitsBetween } from '@switchyard/git-storage/commit-range'
-import { findBranchTip } from '@switchyard/git-storage/find-refs'
-import { findTagTarget } from '@switchyard/git-storage/list-refs'
-import { keepCommit } from '@switchyard/git-storage/move-refs'
-import { findCommit, findCommitId, listCommits } from '@switchyard/git-storage/read-commits'
+import { commitsBetween, findCommit, findCommitId, listCommits } from '@switchyard/git-storage/commits'
+import { findBranchTip, findTagTarget, keepCommit } from '@switchyard/git-storage/references'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'

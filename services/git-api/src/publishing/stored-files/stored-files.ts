@@ -1,7 +1,7 @@
 import { type Database, type DatabaseOrTransaction, inTransaction } from '@switchyard/db'
 import { tooLarge } from '@switchyard/domain'
 import type { LfsObject } from '@switchyard/domain/commit'
-import { largestFile, storeFile } from '@switchyard/git-storage/lfs-objects'
+import { largestFile, storeFile } from '@switchyard/git-storage/lfs'
 import { type Call, inSlot, streamed } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import type { Jobs } from '../../jobs.js'

@@ -1,5 +1,5 @@
 import { notFound } from '@switchyard/domain'
-import type { ArchiveFormat } from '@switchyard/git-storage/archive'
+import type { ArchiveFormat } from '@switchyard/git-storage/files'
 import {
   type Call,
   endpoint,

@@ -1,4 +1,4 @@
-import type { GitService } from '@switchyard/git-storage/git-session'
+import type { GitService } from '@switchyard/git-storage/git-http'
 import { endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { createGitGuards, type ProjectCall } from '../../guards.js'
