@@ -90,12 +90,12 @@ export interface Documentation {
 export interface Endpoint<Input extends z.ZodType, Access> extends Partial<Documentation> {
   /** Path, query and body parameters, merged in this order of precedence. */
   input: Input
-  handle: (input: z.output<Input>, access: Access, call: Call) => Promise<Reply | Streamed>
+  handle: (input: z.output<Input>, access: Access, call: Call) => Promise<Reply | Answered>
 }
 
 /** The endpoint has written to the connection itself. */
-export const streamed = Symbol('streamed')
-export type Streamed = typeof streamed
+export const answered = Symbol('answered')
+export type Answered = typeof answered
 
 /** Ties the types of an endpoint's parts together; returns it unchanged. */
 export const endpoint = <Input extends z.ZodType, Access>(definition: Endpoint<Input, Access>) => definition

@@ -3,6 +3,7 @@ import { bannerScriptFile } from '@switchyard/banner'
 import type { Clock } from '@switchyard/domain'
 import { matchesTargetPath } from '@switchyard/domain/broadcast'
 import {
+  answered,
   answerHead,
   anyone,
   endpoint,
@@ -10,7 +11,6 @@ import {
   type Route,
   route,
   type StreamSlots,
-  streamed,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -75,7 +75,7 @@ const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'stream
     async handle({ path }, _caller, call) {
       const { response } = call.raw
       response.set(publicHeaders)
-      if (answerHead(call)) return streamed
+      if (answerHead(call)) return answered
       try {
         streamSlots.take(call)
         await streams.open(response, path)
@@ -83,7 +83,7 @@ const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'stream
         response.set('Retry-After', '30')
         throw error
       }
-      return streamed
+      return answered
     },
   })
 
@@ -102,7 +102,7 @@ const getBannerScript = () => {
       const body = await script
       response.set({ ...publicHeaders, 'Cache-Control': cacheControl })
       response.type('text/javascript').send(body)
-      return streamed
+      return answered
     },
   })
 }

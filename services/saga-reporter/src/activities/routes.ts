@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
+import { answered, type Call, endpoint, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import * as read from '../read/read.js'
 import { tenantParameter } from '../shapes/parameters.js'
@@ -20,7 +20,7 @@ export const downloadPayload = (database: Pooled) =>
     handle: async ({ id, activity_id, kind, tenant }, _caller, call) => {
       const payload = await read.getPayload(database, { tenant, sagaId: id, activityId: activity_id }, kind)
       sendBytes(call, presentBytes(payload, `${kind}-${activity_id}`))
-      return streamed
+      return answered
     },
   })
 

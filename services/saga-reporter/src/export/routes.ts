@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Pooled } from '@switchyard/db'
-import { type Call, endpoint, flag, parameterProblem, streamed } from '@switchyard/service-kit/http'
+import { answered, type Call, endpoint, flag, parameterProblem } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { readAllSagas } from '../read/read.js'
 import type { SagaView } from '../search/store.js'
@@ -104,7 +104,7 @@ export const exportSagas = (database: Pooled) =>
       const { head, ...written } = sagaFormats[format]
       const file = { ...written, head: bom ? `${byteOrderMark}${head}` : head }
       await send(call, file, `sagas.${format}`, textsOf(file, batches))
-      return streamed
+      return answered
     },
   })
 

@@ -3,6 +3,7 @@ import { type Caller, countedToken } from '@switchyard/domain/access'
 import { operationNames, sagaStatuses } from '@switchyard/domain/saga'
 import {
   administratorOrScope,
+  answered,
   answerHead,
   type Call,
   EventStream,
@@ -12,7 +13,6 @@ import {
   list,
   type Route,
   senderAddress,
-  streamed,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -67,7 +67,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
         operations: input.operation,
       }
       const after = headerPosition(request.get('Last-Event-ID')) ?? input.last_event_id ?? null
-      if (answerHead(call)) return streamed
+      if (answerHead(call)) return answered
       const batches = live.watch({
         kind: 'sse',
         owner: { token: countedToken(caller), address: senderAddress(request.ip) },
@@ -76,7 +76,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
         signal: call.signal,
       })
       await sendEvents(response, batches, stallMsMax)
-      return streamed
+      return answered
     },
   })
 
