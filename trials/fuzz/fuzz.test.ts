@@ -13,7 +13,7 @@ import {
   SagaStartedRequest,
 } from '@switchyard/contracts/saga'
 import { ReportEventsRequest, SagaIngestService } from '@switchyard/contracts/saga-ingest'
-import { packetLine } from '@switchyard/git-storage/packet-lines'
+import { packetLine } from '@switchyard/git-storage/git-http'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insecure } from '../../ops/gateway/test/support/grpc.js'

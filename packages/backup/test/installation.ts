@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDatabase, type Database, recordLfsObjects } from '@switchyard/db'
 import { createGit, type Git } from '@switchyard/git-storage/git'
-import { storeFile, storeLfsObject } from '@switchyard/git-storage/lfs-objects'
-import { keepCommit } from '@switchyard/git-storage/move-refs'
+import { storeFile, storeLfsObject } from '@switchyard/git-storage/lfs'
+import { keepCommit } from '@switchyard/git-storage/references'
 import {
   createGitRepository,
   createProject,

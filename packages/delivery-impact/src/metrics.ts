@@ -66,7 +66,7 @@ export type ServiceQueues = {
   service: string
   before: QueueMetrics
   after: QueueMetrics
-  /** Whether queues of services that were not deployed became worse at the same moment. */
+  /** Returns whether queues of services that were not deployed became worse at the same moment. */
   commonCause: boolean
 }
 

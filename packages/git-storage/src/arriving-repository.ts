@@ -1,10 +1,9 @@
 import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { LfsObject } from '@switchyard/domain/commit'
+import { branchRef, type LfsObject } from '@switchyard/domain/commit'
 import { findLfsObject, storeLfsObject } from './lfs/lfs-objects.js'
 import { syncFolder } from './objects/durable-files.js'
 import { runGitOk } from './processes/git-process.js'
-import { branchRef } from './references/find-refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
 
 /** The repository that a copy is made from, at its HTTP address for git. */

@@ -32,7 +32,7 @@ export interface SagaClient extends Methods {
    * Passes commands of operators for the sagas of the client's service to handlers. A kind without a handler
    * is refused.
    *
-   * @returns a function that ends it
+   * @returns a function that ends the subscription
    */
   onCommand: (handlers: CommandHandlers, options?: CommandOptions) => StopCommands
   /**

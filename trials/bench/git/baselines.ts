@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runGitOk } from '@switchyard/git-storage/git-process'
+import { runGitOk } from '@switchyard/git-storage/processes'
 import { dataDir } from './make-repository.js'
 
 const program = join(dataDir, 'libgit2')

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { basename, dirname } from 'node:path'
-import { argumentsOf, spawnGit } from '@switchyard/git-storage/git-process'
+import { argumentsOf, spawnGit } from '@switchyard/git-storage/processes'
 
 /**
  * The baseline of diffs: two `git diff-tree --stdin` that receive one commit after the other, without

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
+import { tidyRepository } from '@switchyard/git-storage/housekeeping'
 import { createClient } from '../git/load.js'
 import { data, importHistory, seededRandom } from '../git/make-repository.js'
 import { type Service, startService } from '../git/service.js'

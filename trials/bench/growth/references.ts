@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packetLine } from '@switchyard/git-storage/packet-lines'
+import { packetLine } from '@switchyard/git-storage/git-http'
 import { commitsOf, type GitApi, makeProject, withGitApi } from './git-projects.js'
 import { askAll, expectAnswer, type Figure, measureSizes, pick, type Subject } from './measure.js'
 

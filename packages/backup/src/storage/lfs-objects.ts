@@ -8,7 +8,7 @@ import { lfsFileOf } from '../manifest.js'
 
 /** An object of Git LFS in a project's repository. */
 export interface StoredObject {
-  /** SHA-256 of its bytes. */
+  /** SHA-256 of the bytes. */
   oid: string
   size: number
   diskPath: string

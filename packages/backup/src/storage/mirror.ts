@@ -4,7 +4,7 @@ import { rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGit } from '@switchyard/git-storage/git'
-import { argumentsOf, runGitOk, spawnGit } from '@switchyard/git-storage/git-process'
+import { argumentsOf, runGitOk, spawnGit } from '@switchyard/git-storage/processes'
 import { namesIn } from '../files.js'
 import { type MirroredRepository, mirrorOf } from '../manifest.js'
 

@@ -1,3 +1,4 @@
+import { branchesFolder, shortRefName, tagsFolder } from '../commit/reference-name.js'
 import { isNewRefName } from '../commit/revision.js'
 import { excerpt } from '../errors.js'
 import {
@@ -109,8 +110,8 @@ export function compilePushRules({
   return (change) => {
     const { ref } = change
     if (level < accessLevels.developer) return refused('You are not allowed to push into this project')
-    if (ref.startsWith('refs/heads/')) return judgeBranch(ref.slice('refs/heads/'.length), change)
-    if (ref.startsWith('refs/tags/')) return judgeTag(ref.slice('refs/tags/'.length), change)
+    if (ref.startsWith(branchesFolder)) return judgeBranch(shortRefName(ref), change)
+    if (ref.startsWith(tagsFolder)) return judgeTag(shortRefName(ref), change)
     if (ref.startsWith('refs/notes/')) return judgeNotes(ref.slice('refs/notes/'.length), change)
     return judgeReserved(change)
   }

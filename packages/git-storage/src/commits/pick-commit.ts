@@ -1,5 +1,6 @@
 import { invalid } from '@switchyard/domain'
 import {
+  branchRef,
   type Commit,
   formatCommitObject,
   nameOf,
@@ -13,7 +14,6 @@ import { NewObjects } from '../objects/new-objects.js'
 import { migrateObjects, type Quarantine, withQuarantine } from '../objects/quarantine.js'
 import { emptyTree, gitFailure, runGit } from '../processes/git-process.js'
 import { isBranchLocked, withBranchLock } from '../references/branch-lock.js'
-import { branchRef } from '../references/find-refs.js'
 import { moveBranch } from '../references/move-refs.js'
 import type { RecordIntent, Repository } from '../repository.js'
 import { findCommit } from './read-commits.js'

@@ -2,7 +2,7 @@ import { type Commit, parseCommitObject, storedPath } from '@switchyard/domain/c
 import { readObject, readObjects, type StoredObject } from '../objects/object-reader.js'
 import type { GitCommand } from '../processes/git-process.js'
 import { linesOf, runGitOk, skipMax } from '../processes/git-process.js'
-import { everyReference, fingerprintOfReferences } from '../references/find-refs.js'
+import { everyReference, fingerprintOfReferences } from '../references/list-refs.js'
 import type { Repository } from '../repository.js'
 import { hasBitmap } from '../repository-files.js'
 import { bytesOfIds, pathHistory } from './read-path-history.js'

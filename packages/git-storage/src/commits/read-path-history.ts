@@ -2,7 +2,7 @@ import { nameOf, storedPath } from '@switchyard/domain/commit'
 import { objectChild } from '../processes/child-kinds.js'
 import { type GitCommand, isTooHard, linesOf, type RunOptions, runGitOk } from '../processes/git-process.js'
 import { isAskable, pathArguments } from '../processes/path-arguments.js'
-import { everyReference, fingerprintOfReferences } from '../references/find-refs.js'
+import { everyReference, fingerprintOfReferences } from '../references/list-refs.js'
 import type { Repository } from '../repository.js'
 
 export interface PathHistoryQuery {

@@ -11,7 +11,7 @@ const trailingSignature = /^-----BEGIN (?:PGP|SSH|SIGNED) .*/ms
  * Reads the signature in the header of a commit, or after the message of an annotated tag; null for an object
  * without one.
  *
- * @param id of a commit or a tag
+ * @param id the id of a commit or a tag
  */
 export async function readSignatureText(repository: Repository, id: string): Promise<string | null> {
   const object = await readObject(repository, id)

@@ -1,10 +1,9 @@
-import { parseRevision } from '@switchyard/domain/commit'
+import { branchesFolder, branchRef, parseRevision, tagRef, tagsFolder } from '@switchyard/domain/commit'
 import { objectChild } from '../processes/child-kinds.js'
-import { branchRef, findRefs } from '../references/find-refs.js'
+import { findRefs } from '../references/find-refs.js'
 import type { Repository } from '../repository.js'
 
 const headNames = ['HEAD', '@']
-const fullNamePrefixes = ['refs/heads/', 'refs/tags/']
 /** git requires at least four digits of an abbreviated hash. */
 const abbreviatedHash = /^[0-9a-f]{4,40}$/
 
@@ -29,10 +28,10 @@ async function findNamedObject(repository: Repository, name: string): Promise<st
   const mayBeHash = abbreviatedHash.test(hash)
   if (mayBeHash && hash.length === 40) return hash
   const refs = name.startsWith('refs/')
-    ? fullNamePrefixes.some((prefix) => name.startsWith(prefix))
+    ? [branchesFolder, tagsFolder].some((prefix) => name.startsWith(prefix))
       ? [name]
       : []
-    : [branchRef(name), `refs/tags/${name}`]
+    : [branchRef(name), tagRef(name)]
   const found = await findRefs(repository, refs)
   const id = refs.map((ref) => found.get(ref)).find((target) => target !== undefined)
   return id ?? (mayBeHash ? findByAbbreviation(repository, hash) : null)

@@ -1,5 +1,6 @@
 import { conflict, excerpt } from '@switchyard/domain'
 import {
+  branchRef,
   type Commit,
   entryAt,
   foldersOf,
@@ -18,7 +19,6 @@ import { NewObjects } from '../objects/new-objects.js'
 import { withQuarantine } from '../objects/quarantine.js'
 import { emptyTree } from '../processes/git-process.js'
 import { isBranchLocked, movedMeanwhile, withBranchLock } from '../references/branch-lock.js'
-import { branchRef } from '../references/find-refs.js'
 import { moveBranch } from '../references/move-refs.js'
 import type { RecordIntent, Repository } from '../repository.js'
 import { checkSettingsFiles } from './check-settings-files.js'

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { DomainError } from '@switchyard/domain'
 import { isZeroId, type PushJudge, type RefChange } from '@switchyard/domain/access'
+import { branchesFolder } from '@switchyard/domain/commit'
 import pTimeout from 'p-timeout'
 import { type FileLocks, findLockedChanges } from '../lfs/locked-changes.js'
 import { lacksLfsObjects } from '../lfs/missing-lfs-objects.js'
@@ -178,7 +179,7 @@ async function refuseLockedChanges(
   locks: FileLocks,
 ): Promise<void> {
   const branches = additions.filter(
-    ({ entry }) => entry.refusal === null && entry.name.startsWith('refs/heads/'),
+    ({ entry }) => entry.refusal === null && entry.name.startsWith(branchesFolder),
   )
   const refusals = await findLockedChanges(
     path,

@@ -193,7 +193,7 @@ function whenDeleted(error: NodeJS.ErrnoException): never {
 
 export interface LfsReading {
   range: ByteRange
-  /** A client that reads nothing for this time is disconnected. */
+  /** Time after which a client that reads nothing is disconnected. */
   idleMs: number
 }
 

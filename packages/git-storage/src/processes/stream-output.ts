@@ -17,7 +17,7 @@ const idleMs = 300_000
 export interface StreamOptions
   extends Pick<SpawnOptions, 'variables' | 'settings'>,
     Pick<SendOptions, 'transform'> {
-  /** Path of the repository in which git runs. Unset: that of the context. */
+  /** Path of the repository in which git runs. Unset: the one of the context. */
   runsIn?: string
 }
 

@@ -1,6 +1,14 @@
-import { formatTagObject, type NewTagObject } from '@switchyard/domain/commit'
+import { tooLarge } from '@switchyard/domain'
+import {
+  formatTagObject,
+  type NewTagObject,
+  readableText,
+  shortRefName,
+  tagRef,
+} from '@switchyard/domain/commit'
 import { NewObjects } from '../objects/new-objects.js'
 import { readObject } from '../objects/object-reader.js'
+import { runGitOk } from '../processes/git-process.js'
 import type { Repository } from '../repository.js'
 
 /**
@@ -25,4 +33,48 @@ export async function writeTag({ path, takeSpace }: Repository, tag: NewTagObjec
   const id = await objects.add('tag', formatTagObject(tag))
   await objects.store()
   return id
+}
+
+/** The message and the date of an annotated tag. */
+export interface TagAnnotation {
+  message: string
+  /** Seconds since 1970; null when the tag has no date. */
+  taggedSeconds: number | null
+}
+
+/** Most bytes of the annotations of one page of tags. */
+const annotationBytesMax = 16 * 1024 * 1024
+
+const fromLatin1 = (text: string) => readableText(Buffer.from(text, 'latin1'))
+
+/**
+ * Reads the annotations of tags by name. A lightweight tag has none and is left out.
+ *
+ * @throws DomainError too-large when their annotations take more than 16 MB together
+ */
+export async function readAnnotations(
+  repository: Repository,
+  tags: readonly string[],
+): Promise<Map<string, TagAnnotation>> {
+  if (tags.length === 0) return new Map()
+  const format = ['%(refname)', '%(objecttype)', '%(taggerdate:unix)', '%(contents)', ''].join('%00')
+  const { stdout, truncated } = await runGitOk(
+    repository,
+    {
+      command: 'for-each-ref',
+      flags: [`--format=${format}`],
+      paths: tags.map(tagRef),
+    },
+    { stdoutBytesMax: annotationBytesMax },
+  )
+  if (truncated) throw tooLarge('The messages of these tags are too long')
+  const fields = stdout.toString('latin1').split('\0').map(fromLatin1)
+  const annotations = new Map<string, TagAnnotation>()
+  for (let at = 0; at + 3 < fields.length; at += 4) {
+    const [refName = '', type, seconds = '', message = ''] = fields.slice(at, at + 4)
+    if (type !== 'tag') continue
+    const name = shortRefName(refName.trimStart())
+    annotations.set(name, { message, taggedSeconds: seconds === '' ? null : Number(seconds) })
+  }
+  return annotations
 }

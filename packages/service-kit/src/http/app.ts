@@ -14,7 +14,7 @@ import { endUnreadBody } from './body/receive-body.js'
 import { crossOrigin } from './cors.js'
 import { boundPath, declaredNames, refuseSudo, refuseUnknown } from './declared-parameters.js'
 import type { Call, Reply, Route } from './endpoint.js'
-import { pathOf, streamed } from './endpoint.js'
+import { answered, pathOf } from './endpoint.js'
 import { sendError } from './errors.js'
 import { type Forward, forwardingRouter } from './forwarding-router.js'
 import { type CreateLimiter, limitersOfProcess } from './limiters.js'
@@ -154,7 +154,7 @@ interface Needs {
    */
   findSenderAgain: FindSender
   rateLimit: RateLimit
-  /** Bytes of the bodies of all requests. */
+  /** Creates the slots for bytes of the bodies of all requests. */
   bodies: Slots
   /** Bytes of large answers. */
   answers: Slots
@@ -210,7 +210,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     }
     try {
       const reply = await (refusal ? Promise.race([answering(), refusal]) : answering())
-      if (reply === streamed) return
+      if (reply === answered) return
       const hold = (bytes: number) => holdAnswer(needs.answers, sender, response, bytes)
       await send(response, reply, hold, route.answerForm?.mediaType)
     } finally {

@@ -92,12 +92,12 @@ export interface Documentation {
 export interface Endpoint<Input extends z.ZodType, Access> extends Partial<Documentation> {
   /** Path, query and body parameters, merged in this order of precedence. */
   input: Input
-  handle: (input: z.output<Input>, access: Access, call: Call) => Promise<Reply | Streamed>
+  handle: (input: z.output<Input>, access: Access, call: Call) => Promise<Reply | Answered>
 }
 
 /** The result of an endpoint that has written to the connection itself. */
-export const streamed = Symbol('streamed')
-export type Streamed = typeof streamed
+export const answered = Symbol('answered')
+export type Answered = typeof answered
 
 /** Returns the endpoint unchanged, and ties the types of its parts together. */
 export const endpoint = <Input extends z.ZodType, Access>(definition: Endpoint<Input, Access>) => definition

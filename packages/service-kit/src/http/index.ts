@@ -15,6 +15,7 @@ export { JsonText } from './body/kept-texts.js'
 export type { LargeBody, ParseLargeBody } from './body/read-input.js'
 export {
   accepted,
+  answered,
   type Call,
   created,
   documented,
@@ -30,7 +31,6 @@ export {
   redirect,
   refusingUnknown,
   route,
-  streamed,
   versioned,
 } from './endpoint.js'
 export { type AnswerForm, errorText } from './errors.js'

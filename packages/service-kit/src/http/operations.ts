@@ -2,7 +2,7 @@ import type { Express } from 'express'
 import { z } from 'zod'
 import type { Health } from '../lifecycle/index.js'
 import type { Metrics } from '../observability/index.js'
-import { endpoint, type Route, route, streamed } from './endpoint.js'
+import { answered, endpoint, type Route, route } from './endpoint.js'
 import { administratorOrScope } from './guards.js'
 import { describeRoutes, type OpenApiDocument } from './openapi/describe-routes.js'
 import { sendSmallJson } from './written-json.js'
@@ -48,7 +48,7 @@ export const guardedMetrics = ({ registry }: Metrics): Route =>
       handle: async (_input, _access, { raw: { response } }) => {
         response.set('Cache-Control', 'no-store').type(registry.contentType)
         response.send(await registry.metrics())
-        return streamed
+        return answered
       },
     }),
     { outsideApi: true },

@@ -4,6 +4,7 @@ import type { Caller } from '@switchyard/domain/access'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import {
+  answered,
   createAuthenticator,
   createHttpApp,
   endpoint,
@@ -13,7 +14,6 @@ import {
   type Route,
   route,
   signedIn,
-  streamed,
 } from '../../src/http/index.js'
 import { createServiceContext, type ServiceContext } from '../../src/lifecycle/index.js'
 
@@ -41,7 +41,7 @@ const trickle = (endsItself: boolean) =>
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
       raw.response.end()
-      return streamed
+      return answered
     },
   })
 

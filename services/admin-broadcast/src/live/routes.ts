@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { bannerScriptFile } from '@switchyard/banner'
 import type { Clock } from '@switchyard/domain'
 import {
+  answered,
   answerHead,
   anyone,
   endpoint,
@@ -9,7 +10,6 @@ import {
   type Route,
   route,
   type StreamSlots,
-  streamed,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -63,7 +63,7 @@ const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'stream
     async handle({ path }, _caller, call) {
       const { response } = call.raw
       response.set(publicHeaders)
-      if (answerHead(call)) return streamed
+      if (answerHead(call)) return answered
       try {
         streamSlots.take(call)
         await streams.open(response, path)
@@ -71,7 +71,7 @@ const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'stream
         response.set('Retry-After', '30')
         throw error
       }
-      return streamed
+      return answered
     },
   })
 
@@ -90,7 +90,7 @@ const getBannerScript = () => {
       const body = await script
       response.set({ ...publicHeaders, 'Cache-Control': cacheControl })
       response.type('text/javascript').send(body)
-      return streamed
+      return answered
     },
   })
 }

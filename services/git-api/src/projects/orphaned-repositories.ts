@@ -2,13 +2,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Database, listDestroyedProjects, listKnownDiskPaths } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage/git'
-import { removeStaleUploads } from '@switchyard/git-storage/lfs-objects'
 import {
   type FoundRepository,
   hasNoObjects,
   isUntouchedSince,
   listRepositories,
-} from '@switchyard/git-storage/list-repositories'
+} from '@switchyard/git-storage/housekeeping'
+import { removeStaleUploads } from '@switchyard/git-storage/lfs'
 import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'

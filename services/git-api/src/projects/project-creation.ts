@@ -8,8 +8,8 @@ import {
   type Visibility,
 } from '@switchyard/domain/access'
 import { isNewRefName, readActions } from '@switchyard/domain/commit'
+import { writeCommit } from '@switchyard/git-storage/commits'
 import { diskPathOf } from '@switchyard/git-storage/repository-files'
-import { writeCommit } from '@switchyard/git-storage/write-commit'
 import type { Call } from '@switchyard/service-kit/http'
 import { findUser } from '../access/users/store.js'
 import { signatureOf } from '../repository/references/references.js'

@@ -22,10 +22,9 @@ import {
   projectProblems,
 } from '@switchyard/domain/access'
 import { isNewRefName } from '@switchyard/domain/commit'
-import { findBranchTip, hasNoBranch } from '@switchyard/git-storage/find-refs'
+import { countAncestors } from '@switchyard/git-storage/commits'
 import type { Git } from '@switchyard/git-storage/git'
-import { pointHeadTo } from '@switchyard/git-storage/move-refs'
-import { countAncestors } from '@switchyard/git-storage/read-commits'
+import { findBranchTip, hasNoBranch, pointHeadTo } from '@switchyard/git-storage/references'
 import type { Repository } from '@switchyard/git-storage/repository'
 import { countBytes } from '@switchyard/git-storage/repository-files'
 import type { Call } from '@switchyard/service-kit/http'

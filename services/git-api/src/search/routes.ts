@@ -1,7 +1,7 @@
 import type { Database } from '@switchyard/db'
 import { invalidParameters } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import type { FoundLines } from '@switchyard/git-storage/search-files'
+import type { FoundLines } from '@switchyard/git-storage/files'
 import {
   endpoint,
   filledText,

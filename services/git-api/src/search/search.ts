@@ -1,12 +1,7 @@
 import { invalidParameters, notFound } from '@switchyard/domain'
-import type { Commit } from '@switchyard/domain/commit'
-import { findCommit, listCommits } from '@switchyard/git-storage/read-commits'
-import {
-  type FileQuery,
-  type FoundLines,
-  readFirstLines,
-  searchFiles,
-} from '@switchyard/git-storage/search-files'
+import { type Commit, defaultBranchRef } from '@switchyard/domain/commit'
+import { findCommit, listCommits } from '@switchyard/git-storage/commits'
+import { type FileQuery, type FoundLines, readFirstLines, searchFiles } from '@switchyard/git-storage/files'
 import type { ProjectCall } from '../guards.js'
 
 export interface Found<Item> {
@@ -87,7 +82,7 @@ async function findTip(
   { project, repository }: ProjectCall,
   ref: string | undefined,
 ): Promise<Commit | null> {
-  const tip = await findCommit(repository, ref ?? `refs/heads/${project.defaultBranch}`)
+  const tip = await findCommit(repository, ref ?? defaultBranchRef(project))
   if (!tip && ref !== undefined) throw notFound('Commit')
   return tip
 }

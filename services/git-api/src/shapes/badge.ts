@@ -1,4 +1,4 @@
-import { type Call, integer, streamed, text } from '@switchyard/service-kit/http'
+import { answered, type Call, integer, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { optional, optionalText } from './parameters.js'
 
@@ -74,10 +74,10 @@ const escapeXml = (text: string): string =>
     .replace(/[&<>"']/g, (character) => escapes[character] ?? '')
 
 /** Sends a badge. Pages of other servers show it, so no cache may keep an old one. */
-export function sendBadge({ raw: { response } }: Call, badge: Badge): typeof streamed {
+export function sendBadge({ raw: { response } }: Call, badge: Badge): typeof answered {
   response.set({
     'Cache-Control': 'private, no-store, no-cache, must-revalidate, max-age=0',
   })
   response.type('image/svg+xml').send(Buffer.from(presentBadge(badge)))
-  return streamed
+  return answered
 }

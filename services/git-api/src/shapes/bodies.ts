@@ -1,8 +1,8 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { DomainError } from '@switchyard/domain'
-import type { ByteRange } from '@switchyard/git-storage/blobs'
-import type { GitService } from '@switchyard/git-storage/git-session'
+import type { ByteRange } from '@switchyard/git-storage/files'
+import type { GitService } from '@switchyard/git-storage/git-http'
 import type { Call } from '@switchyard/service-kit/http'
 
 /**

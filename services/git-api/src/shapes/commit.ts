@@ -8,7 +8,7 @@ import {
   titleOf,
   trailersOf,
 } from '@switchyard/domain/commit'
-import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
+import type { DiffEntry } from '@switchyard/git-storage/diffs'
 import { link, timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { PipelineWithAuthor } from '../ci/pipelines/store.js'

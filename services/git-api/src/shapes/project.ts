@@ -1,5 +1,6 @@
 import type { Project, User } from '@switchyard/db'
 import { visibilities } from '@switchyard/domain/access'
+import { tagRef } from '@switchyard/domain/commit'
 import { link, oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectStatistics } from '../projects/projects.js'
@@ -209,7 +210,7 @@ export const presentNamespace = (owner: User, baseUrl: string): z.output<typeof 
 /** Returns the archives of a tag, one for each format. */
 export function sourceArchives({ id }: Pick<ProjectWithOwner, 'id'>, tag: string, baseUrl: string) {
   const archive = `${baseUrl}/api/v4/projects/${id}/repository/archive`
-  const revision = encodeURIComponent(`refs/tags/${tag}`)
+  const revision = encodeURIComponent(tagRef(tag))
   return ['zip', 'tar.gz', 'tar.bz2', 'tar'].map((format) => ({
     format,
     url: `${archive}.${format}?sha=${revision}`,

@@ -1,7 +1,7 @@
 import type { Project } from '@switchyard/db'
 import type { RefChange } from '@switchyard/domain/access'
-import type { Commit } from '@switchyard/domain/commit'
-import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
+import { type Commit, tagsFolder } from '@switchyard/domain/commit'
+import type { DiffEntry } from '@switchyard/git-storage/diffs'
 import { type HookUser, hookCommit, hookDelivery, hookProject, hookRepository } from './hook-parts.js'
 
 /** Options that may be given several times: GitLab shows the count of each value. */
@@ -68,7 +68,7 @@ export const pushHook = (
     pushOptions = [],
   }: { project: Project; user: HookUser; baseUrl: string; pushOptions?: readonly string[] },
 ) => {
-  const event = ref.startsWith('refs/tags/') ? 'tag_push' : 'push'
+  const event = ref.startsWith(tagsFolder) ? 'tag_push' : 'push'
   return hookDelivery(event, {
     object_kind: event,
     event_name: event,

@@ -1,5 +1,6 @@
 import { notFound } from '@switchyard/domain'
 import {
+  answered,
   endpoint,
   type Guard,
   list,
@@ -7,7 +8,6 @@ import {
   type Route,
   route,
   rowId,
-  streamed,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -60,7 +60,7 @@ const infoRefs = (deps: StorageDependencies) =>
         signal,
         output: response,
       })
-      return streamed
+      return answered
     },
   })
 
@@ -78,7 +78,7 @@ const uploadPack = (deps: StorageDependencies) =>
         output: response,
       })
       response.end()
-      return streamed
+      return answered
     },
   })
 
@@ -96,6 +96,6 @@ const sendObject = (deps: StorageDependencies) =>
       response.type('application/octet-stream').set('Content-Length', String(size))
       await write(response)
       response.end()
-      return streamed
+      return answered
     },
   })

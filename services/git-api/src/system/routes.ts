@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path'
 import { openApiFile } from '@switchyard/contracts/openapi'
 import {
   administrator,
+  answered,
   anyone,
   endpoint,
   ok,
   type Route,
   route,
-  streamed,
   timeText,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -193,7 +193,7 @@ const sendPublic = (type: string, read: () => Promise<Buffer | string>) => {
       // `response.type` would add a charset to JSON, but some clients compare the whole content type.
       response.setHeader('Content-Type', type)
       response.send(Buffer.from(body))
-      return streamed
+      return answered
     },
   })
 }

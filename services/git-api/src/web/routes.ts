@@ -1,6 +1,7 @@
 import { notFound } from '@switchyard/domain'
 import { mayBeUsername } from '@switchyard/domain/access'
 import {
+  answered,
   anyone,
   endpoint,
   prefersHtml,
@@ -9,7 +10,6 @@ import {
   redirect,
   requestedUrl,
   route,
-  streamed,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -48,7 +48,7 @@ const goGet = endpoint({
       .type('html')
       .set('Cache-Control', 'no-cache')
       .send(`<html><head>${lines.join('')}</head></html>\n`)
-    return streamed
+    return answered
   },
 })
 

@@ -1,8 +1,7 @@
 import { isRefusal, notFound } from '@switchyard/domain'
 import { type ProjectRight, requireScope } from '@switchyard/domain/access'
-import { isRefName, refNameLengthMax } from '@switchyard/domain/commit'
-import { findRefs } from '@switchyard/git-storage/find-refs'
-import { fullName, type ReferenceKind } from '@switchyard/git-storage/list-refs'
+import { folderOf, isRefName, type ReferenceKind, refNameLengthMax } from '@switchyard/domain/commit'
+import { findRefs } from '@switchyard/git-storage/references'
 import { type Call, type Guard, prefersHtml, type Reply, redirect } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type ProjectCall, type ProjectGuards, projectPathOf } from '../guards.js'
@@ -79,7 +78,7 @@ export async function splitRevision(
 ): Promise<SplitRevision> {
   const kinds: ReferenceKind[] = kind === undefined ? ['branch', 'tag'] : [kind]
   const candidates = beginnings(parts).flatMap(({ name, length }) =>
-    kinds.map((each) => ({ ref: fullName(each, name), length })),
+    kinds.map((each) => ({ ref: folderOf[each] + name, length })),
   )
   const found = await findRefs(
     repository,
@@ -88,7 +87,7 @@ export async function splitRevision(
   const longest = candidates.find(({ ref }) => found.has(ref))
   if (longest) return { revision: longest.ref, rest: parts.slice(longest.length) }
   const [first = '', ...rest] = parts
-  return { revision: kind === undefined ? first : fullName(kind, first), rest }
+  return { revision: kind === undefined ? first : folderOf[kind] + first, rest }
 }
 
 /** Returns the names with which the parts can begin, longest first. */

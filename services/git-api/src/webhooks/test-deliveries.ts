@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Database, WebhookDelivery } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { type Caller, zeroId } from '@switchyard/domain/access'
-import { fullName } from '@switchyard/git-storage/list-refs'
-import { findCommit } from '@switchyard/git-storage/read-commits'
+import { defaultBranchRef, tagRef } from '@switchyard/domain/commit'
+import { findCommit } from '@switchyard/git-storage/commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import {
@@ -106,7 +106,7 @@ async function newestEvent(
     case 'releases': {
       const release = await findNewestRelease(database, project.id)
       if (!release) throw invalid('Ensure the project has releases.')
-      const commit = await findCommit(repository, fullName('tag', release.tag))
+      const commit = await findCommit(repository, tagRef(release.tag))
       return releaseHook(release, { ...change, action: 'create', commit })
     }
   }
@@ -132,12 +132,12 @@ async function sampleImpact(
 }
 
 async function samplePush(repository: Repository, event: 'push' | 'tag_push', change: Change) {
-  const branch = `refs/heads/${change.project.defaultBranch}`
+  const branch = defaultBranchRef(change.project)
   const commit = await findCommit(repository, branch)
   if (!commit) throw invalid('Ensure the project has at least one commit.')
   const moved =
     event === 'push'
       ? { ref: branch, before: commit.parentIds[0] ?? zeroId, after: commit.id }
-      : { ref: 'refs/tags/test', before: zeroId, after: commit.id }
+      : { ref: tagRef('test'), before: zeroId, after: commit.id }
   return pushHook(moved, await pushedCommits(repository, change.project, moved), change)
 }

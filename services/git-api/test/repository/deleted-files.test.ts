@@ -8,7 +8,7 @@ import {
   reclaimLfsObjects,
   recordLfsObjects,
 } from '@switchyard/db'
-import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
+import { tidyRepository } from '@switchyard/git-storage/housekeeping'
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, startGitHarness } from '../git-harness.js'

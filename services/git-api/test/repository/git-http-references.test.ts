@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import type { Project } from '@switchyard/db'
-import { packetLine } from '@switchyard/git-storage/packet-lines'
+import { packetLine } from '@switchyard/git-storage/git-http'
 import { createGitRepository, isolatedGitEnv, type TestGitRepository, waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

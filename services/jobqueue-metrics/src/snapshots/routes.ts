@@ -1,5 +1,6 @@
 import {
   administratorOrScope,
+  answered,
   answerHead,
   endpoint,
   flag,
@@ -8,7 +9,6 @@ import {
   type Route,
   route,
   type StreamSlots,
-  streamed,
   text,
   timeText,
 } from '@switchyard/service-kit/http'
@@ -225,7 +225,7 @@ const streamMetrics = ({ snapshots, streams, streamSlots }: SnapshotDependencies
         throw parameterProblem('by_source', 'cannot be combined with source')
       // Once the stream has begun, no status can report that the source is unknown or does not answer.
       if (!by_source) await snapshots.read(source)
-      if (answerHead(call)) return streamed
+      if (answerHead(call)) return answered
       streamSlots.take(call)
       const channel = JSON.stringify([source, by_source, extended])
       await streams.open(call.raw.response, channel, async () =>
@@ -233,6 +233,6 @@ const streamMetrics = ({ snapshots, streams, streamSlots }: SnapshotDependencies
           ? presentSources(await snapshots.readEach(), extended, Date.now())
           : presentCompound(await snapshots.read(source), extended, Date.now()),
       )
-      return streamed
+      return answered
     },
   })

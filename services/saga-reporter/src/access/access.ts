@@ -31,7 +31,7 @@ export interface Reporter {
 }
 
 /**
- * Admits the callers that may report events.
+ * A function that admits the callers that may report events.
  *
  * @throws DomainError unauthenticated | insufficient-scope | forbidden | rate-limited | unavailable
  */

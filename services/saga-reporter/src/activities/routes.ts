@@ -1,6 +1,6 @@
 import type { Pooled } from '@switchyard/db'
 import { activityStatuses } from '@switchyard/domain/saga'
-import { type Call, endpoint, oneOf, type Route, streamed, text } from '@switchyard/service-kit/http'
+import { type Call, endpoint, oneOf, type Route, answered, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { cursorHeaders, cursorReply, readCursor, writeCursor } from '../shapes/paging.js'
 import { cursorParameters, tenantParameter } from '../shapes/parameters.js'
@@ -32,7 +32,7 @@ const downloadPayload = (database: Pooled) =>
     handle: async ({ id, activity_id, kind, tenant }, _caller, call) => {
       const payload = await getPayload(database, { tenant, sagaId: id, activityId: activity_id }, kind)
       sendBytes(call, presentBytes(payload, `${kind}-${activity_id}`))
-      return streamed
+      return answered
     },
   })
 

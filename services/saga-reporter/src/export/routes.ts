@@ -7,7 +7,7 @@ import {
   flag,
   parameterProblem,
   type Route,
-  streamed,
+  answered,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { searchParameters, toSearch } from '../shapes/parameters.js'
@@ -34,7 +34,7 @@ const downloadSagas = (database: Pooled) =>
       if (bom && format !== 'csv') throw parameterProblem('bom', 'is for CSV alone')
       const { contentType, texts } = await exportSagas(database, toSearch(given), { format, bom })
       await send(call, { contentType, name: `sagas.${format}` }, texts)
-      return streamed
+      return answered
     },
   })
 

@@ -2,6 +2,7 @@ import { DomainError, type ErrorKind } from '@switchyard/domain'
 import { type Caller, countedToken } from '@switchyard/domain/access'
 import { operationNames, sagaStatuses } from '@switchyard/domain/saga'
 import {
+  answered,
   answerHead,
   type Call,
   EventStream,
@@ -11,7 +12,6 @@ import {
   list,
   type Route,
   senderAddress,
-  streamed,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -66,7 +66,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
         operations: input.operation,
       }
       const after = headerPosition(request.get('Last-Event-ID')) ?? input.last_event_id ?? null
-      if (answerHead(call)) return streamed
+      if (answerHead(call)) return answered
       const batches = live.watch({
         kind: 'sse',
         owner: { token: countedToken(caller), address: senderAddress(request.ip) },
@@ -75,7 +75,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
         signal: call.signal,
       })
       await sendEvents(response, batches, stallMsMax)
-      return streamed
+      return answered
     },
   })
 

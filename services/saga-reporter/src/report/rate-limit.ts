@@ -14,7 +14,7 @@ export interface Arrival {
 }
 
 /**
- * Counts an event.
+ * A function that counts an event.
  *
  * @throws DomainError rate-limited when the event's service has reported too much
  */

@@ -10,8 +10,8 @@ import {
   reclaimLfsObjects,
   withMaintenanceLock,
 } from '@switchyard/db'
+import { tidyRepository } from '@switchyard/git-storage/housekeeping'
 import { countBytes } from '@switchyard/git-storage/repository-files'
-import { tidyRepository } from '@switchyard/git-storage/tidy-repository'
 import { jobType } from '../job-type.js'
 
 interface HousekeepingDependencies {

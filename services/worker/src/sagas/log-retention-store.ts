@@ -30,7 +30,7 @@ export interface LogScan {
   next: string | null
 }
 
-/** Adds to each event of the page whether its saga or activity still exists. */
+/** The events of the page, each with whether its saga or activity still exists. */
 const judged = `judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e)`
 
 /** Deletes callers' ids together with their events. */

@@ -35,7 +35,7 @@ async function readPage(
   }
 }
 
-/** Reads a page of candidates whose time is before an instant, after a position. */
+/** A function that reads a page of candidates whose time is before an instant, after a position. */
 type ReadCandidates = (
   database: Pooled,
   after: readonly string[] | null,

@@ -1,5 +1,5 @@
 import type { Database } from '@switchyard/db'
-import { findCommitId } from '@switchyard/git-storage/read-commits'
+import { findCommitId } from '@switchyard/git-storage/commits'
 import type { ProjectCall } from '../../guards.js'
 import { findNewestPipeline, findPipelineOfRef, type PipelineWithAuthor } from '../pipelines/store.js'
 import { listCommitStatuses } from '../statuses/store.js'

@@ -1,6 +1,6 @@
 import type { Database, Rows } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import { findCommit } from '@switchyard/git-storage/read-commits'
+import { findCommit } from '@switchyard/git-storage/commits'
 import type { ProjectCall } from '../../guards.js'
 import { findStatus, listCommitStatuses, listStatuses, type StatusWithAuthor } from '../statuses/store.js'
 import type { JobView } from './pipelines.js'

@@ -2,8 +2,7 @@ import { type Database, inPoolTransaction, type Rows } from '@switchyard/db'
 import { notFound, notSupported } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Commit, isRefName } from '@switchyard/domain/commit'
-import { findBranchTip } from '@switchyard/git-storage/find-refs'
-import { findTagTarget, listReferences } from '@switchyard/git-storage/list-refs'
+import { findBranchTip, findTagTarget, listReferences } from '@switchyard/git-storage/references'
 import { enqueueForProject } from '@switchyard/webhooks'
 import type { ProjectCall } from '../../guards.js'
 import { getCommit, getCommitId } from '../../repository/commits/commits.js'
@@ -27,7 +26,7 @@ export interface PipelineView {
 
 /** The fields that the jobs of a pipeline share. */
 export interface JobView extends PipelineView {
-  /** Null when the commit is gone from the repository. */
+  /** Null when the repository no longer has the commit. */
   commit: Commit | null
 }
 

@@ -16,11 +16,8 @@ import {
   moveDeployment,
   readSagaReference,
 } from '@switchyard/domain/deployment'
-import { commitsBetween } from '@switchyard/git-storage/commit-range'
-import { findBranchTip } from '@switchyard/git-storage/find-refs'
-import { findTagTarget } from '@switchyard/git-storage/list-refs'
-import { keepCommit } from '@switchyard/git-storage/move-refs'
-import { findCommit, findCommitId, listCommits } from '@switchyard/git-storage/read-commits'
+import { commitsBetween, findCommit, findCommitId, listCommits } from '@switchyard/git-storage/commits'
+import { findBranchTip, findTagTarget, keepCommit } from '@switchyard/git-storage/references'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
@@ -66,8 +63,8 @@ interface EndedTimes {
 }
 
 /**
- * Deployments that have ended and that the caller may read, with what was found about them in the tenants
- * that the caller may name.
+ * Lists deployments that have ended and that the caller may read, with the findings in the tenants that the
+ * caller's token can access.
  */
 export function listEndedDeployments(
   database: Database,

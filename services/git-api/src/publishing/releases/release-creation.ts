@@ -1,10 +1,9 @@
 import { inTransaction, violatedUniqueIndex } from '@switchyard/db'
 import { conflict, unprocessable } from '@switchyard/domain'
 import type { Caller, RefChange } from '@switchyard/domain/access'
-import { isRefName } from '@switchyard/domain/commit'
+import { isRefName, shortRefName } from '@switchyard/domain/commit'
 import { type ReleaseLinkFields, validateLink, validateRelease } from '@switchyard/domain/release'
-import { findTagTarget, fullName } from '@switchyard/git-storage/list-refs'
-import { moveReference } from '@switchyard/git-storage/move-refs'
+import { findTagTarget, moveReference } from '@switchyard/git-storage/references'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import { beginChange, type ReferenceDependencies } from '../../repository/references/references.js'
@@ -151,4 +150,4 @@ async function removeUnreleased(
   return stay
 }
 
-const tagNameOf = ({ ref }: RefChange): string => ref.slice(fullName('tag', '').length)
+const tagNameOf = ({ ref }: RefChange): string => shortRefName(ref)

@@ -8,10 +8,9 @@ import {
 } from '@switchyard/db'
 import { forbidden, notFound, type Precondition } from '@switchyard/domain'
 import { decideProjectRight, type ProjectAccess } from '@switchyard/domain/access'
-import { type Commit, isRefName } from '@switchyard/domain/commit'
+import { type Commit, isRefName, tagRef } from '@switchyard/domain/commit'
 import { validateRelease } from '@switchyard/domain/release'
-import { fullName } from '@switchyard/git-storage/list-refs'
-import { findCommit } from '@switchyard/git-storage/read-commits'
+import { findCommit } from '@switchyard/git-storage/commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import { enqueueForProject } from '@switchyard/webhooks'
@@ -208,7 +207,7 @@ interface ReleaseEvent {
 }
 
 export const findTagged = async (repository: Repository, tag: string): Promise<Commit | null> =>
-  isRefName(tag) ? findCommit(repository, fullName('tag', tag)) : null
+  isRefName(tag) ? findCommit(repository, tagRef(tag)) : null
 
 /** Stores the webhook deliveries of a release. Call it in the transaction of its change. */
 export const enqueueReleaseHook = (

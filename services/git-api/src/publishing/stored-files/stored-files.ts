@@ -1,8 +1,8 @@
 import { type Database, type DatabaseOrTransaction, inTransaction } from '@switchyard/db'
 import { tooLarge } from '@switchyard/domain'
 import type { LfsObject } from '@switchyard/domain/commit'
-import { largestFile, storeFile } from '@switchyard/git-storage/lfs-objects'
-import { type Call, inSlot, streamed } from '@switchyard/service-kit/http'
+import { largestFile, storeFile } from '@switchyard/git-storage/lfs'
+import { answered, type Call, inSlot } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import type { Jobs } from '../../jobs.js'
 import { findQuotaRefusal, type LfsTransferDependencies, openLfsObject } from '../../repository/lfs/lfs.js'
@@ -124,7 +124,7 @@ export async function sendFile(
   access: ProjectCall,
   { oid, fileName, pictureType }: SentFile,
   call: Call,
-): Promise<typeof streamed> {
+): Promise<typeof answered> {
   const { response } = call.raw
   const found = await openLfsObject(deps, access, oid, call)
   response.attachment(fileName)
@@ -140,5 +140,5 @@ export async function sendFile(
   const range = startBytes(call.raw, { etag: `"${oid}"`, size: found.size })
   if (range) await found.write(response, range)
   response.end()
-  return streamed
+  return answered
 }

@@ -2,6 +2,7 @@ import type { Database, Upload } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
+  type answered,
   type Call,
   created,
   endpoint,
@@ -15,7 +16,6 @@ import {
   route,
   rowId,
   rowsOf,
-  type streamed,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -135,7 +135,7 @@ async function sendUpload(
   access: ProjectCall,
   key: Parameters<typeof uploads.getUpload>[2],
   call: Call,
-): Promise<typeof streamed> {
+): Promise<typeof answered> {
   const { oid, fileName } = await uploads.getUpload(deps.database, access, key)
   return sendFile(deps, access, { oid, fileName, pictureType: pictureTypeOf(fileName) }, call)
 }

@@ -3,7 +3,7 @@ import { type Database, inTransaction, type Rows, type Upload } from '@switchyar
 import { forbidden, notFound, tooLarge } from '@switchyard/domain'
 import { accessLevels, type Caller } from '@switchyard/domain/access'
 import type { LfsObject } from '@switchyard/domain/commit'
-import { largestFile } from '@switchyard/git-storage/lfs-objects'
+import { largestFile } from '@switchyard/git-storage/lfs'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { noteFile, receiveFile, type StoredFileDependencies } from '../stored-files/stored-files.js'

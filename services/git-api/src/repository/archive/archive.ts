@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { notFound } from '@switchyard/domain'
-import { type ArchiveFormat, writeArchive } from '@switchyard/git-storage/archive'
-import { findCommit } from '@switchyard/git-storage/read-commits'
-import { hasEntry } from '@switchyard/git-storage/trees'
+import { defaultBranchRef, shortRefName } from '@switchyard/domain/commit'
+import { findCommit } from '@switchyard/git-storage/commits'
+import { type ArchiveFormat, hasEntry, writeArchive } from '@switchyard/git-storage/files'
 import type { ProjectCall } from '../../guards.js'
 
 interface ArchiveQuery {
@@ -35,11 +35,11 @@ export async function openArchive(
   { project, repository }: ProjectCall,
   { revision, path: given, format, stem }: ArchiveQuery,
 ): Promise<Archive> {
-  const commit = await findCommit(repository, revision ?? `refs/heads/${project.defaultBranch}`)
+  const commit = await findCommit(repository, revision ?? defaultBranchRef(project))
   if (!commit) throw notFound('File')
   const path = given.split('/').filter(Boolean).join('/')
   if (path !== '' && !(await hasEntry(repository, commit.treeId, path))) throw notFound('File')
-  const name = (revision ?? project.defaultBranch).replace(/^refs\/(?:heads|tags)\//, '')
+  const name = shortRefName(revision ?? project.defaultBranch)
   const short = `${project.path}-${name}`.replaceAll('/', '-')
   const words = [short, ...(stem === short ? [] : [commit.id]), ...(path === '' ? [] : [path])]
   const folder = words.join('-').replaceAll('/', '-')

@@ -1,12 +1,12 @@
 import { notFound } from '@switchyard/domain'
-import type { ArchiveFormat } from '@switchyard/git-storage/archive'
+import type { ArchiveFormat } from '@switchyard/git-storage/files'
 import {
+  answered,
   type Call,
   endpoint,
   pathCharsMax,
   type Route,
   route,
-  streamed,
   text,
   unsupported,
 } from '@switchyard/service-kit/http'
@@ -82,7 +82,7 @@ async function sendArchive(
   { fileName, fingerprint, write }: Archive,
   format: ArchiveFormat,
   { raw: { request, response } }: Call,
-): Promise<typeof streamed> {
+): Promise<typeof answered> {
   response.set('ETag', `"${fingerprint}"`)
   if (request.fresh) response.status(304)
   else {
@@ -91,7 +91,7 @@ async function sendArchive(
     if (request.method !== 'HEAD') await write(response)
   }
   response.end()
-  return streamed
+  return answered
 }
 
 /** Returns the format that a file name ends with, and the name without it; null when it ends with none. */

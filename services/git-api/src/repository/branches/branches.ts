@@ -10,16 +10,21 @@ import {
   zeroId,
 } from '@switchyard/domain/access'
 import {
+  branchRef,
   type Commit,
   compileNameSearch,
   isNewRefName,
   isObjectId,
   isRefName,
 } from '@switchyard/domain/commit'
-import { findBranchTip } from '@switchyard/git-storage/find-refs'
-import { findMerged, fullName, listReferences, type Reference } from '@switchyard/git-storage/list-refs'
-import { moveReference } from '@switchyard/git-storage/move-refs'
-import { findCommit } from '@switchyard/git-storage/read-commits'
+import { findCommit } from '@switchyard/git-storage/commits'
+import {
+  findBranchTip,
+  findMerged,
+  listReferences,
+  moveReference,
+  type Reference,
+} from '@switchyard/git-storage/references'
 import type { RecordIntent, Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
@@ -152,7 +157,7 @@ export async function createBranch(
   const commit = await findCommit(repository, start)
   if (!commit)
     throw invalid(`Failed to create branch '${excerpt(name)}': invalid reference name '${excerpt(start)}'`)
-  const ref = fullName('branch', name)
+  const ref = branchRef(name)
   const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   if (!(await moveReference(repository, { ref, from: null, to: commit.id, recordIntent })))
     throw invalid('Branch already exists')
@@ -253,7 +258,7 @@ export async function deleteMergedBranches(
 
 /** Deletes a branch. @returns null, with nothing deleted, when the branch has moved */
 async function removeBranch(repository: Repository, { name, target }: Reference, recordIntent: RecordIntent) {
-  const ref = fullName('branch', name)
+  const ref = branchRef(name)
   const isGone = await moveReference(repository, { ref, from: target, to: null, recordIntent })
   return isGone ? { ref, before: target, after: zeroId } : null
 }

@@ -1,13 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { excerpt } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import type { Commit } from '@switchyard/domain/commit'
-import { listMentions } from '@switchyard/git-storage/commit-range'
-import { findBranchTip } from '@switchyard/git-storage/find-refs'
-import { isTooHard } from '@switchyard/git-storage/git-process'
-import { fullName, listReferences } from '@switchyard/git-storage/list-refs'
-import { readFile } from '@switchyard/git-storage/read-file'
-import { findLastCommitOf } from '@switchyard/git-storage/read-last-commit'
+import { branchRef, type Commit, defaultBranchRef, tagRef } from '@switchyard/domain/commit'
+import { findLastCommitOf, listMentions } from '@switchyard/git-storage/commits'
+import { readFile } from '@switchyard/git-storage/files'
+import { isTooHard } from '@switchyard/git-storage/processes'
+import { findBranchTip, listReferences } from '@switchyard/git-storage/references'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
@@ -47,7 +45,7 @@ export async function writeNotes(
   { version, date, trailer, ...query }: NotesQuery,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<string> {
-  const defaultBranch = fullName('branch', project.defaultBranch)
+  const defaultBranch = defaultBranchRef(project)
   const to = await getEnd(repository, 'to', query.to ?? defaultBranch)
   const config = await readConfig(repository, {
     file: query.configFile,
@@ -78,7 +76,7 @@ async function findPreviousRelease(
   const versions = new Map<string, bigint[] | null>()
   await visitInSlices(names, (name) => versions.set(name, versionOf(name)))
   const tag = findPreviousTag(names, version, (name) => versions.get(name) ?? null)
-  return tag && fullName('tag', tag)
+  return tag && tagRef(tag)
 }
 
 async function listRange(
@@ -118,7 +116,7 @@ export async function commitNotes(
   call: Call,
 ): Promise<CommitDescription> {
   const { repository } = access
-  const notes = await writeNotes(access, { ...query, to: query.to ?? fullName('branch', branch) }, call)
+  const notes = await writeNotes(access, { ...query, to: query.to ?? branchRef(branch) }, call)
   const tip = await findBranchTip(repository, branch)
   const existing = tip === null ? null : await readFile(repository, tip, file)
   if (existing && existing.length > fileBytesMax) throw refusal(`${excerpt(file)} is too large`)

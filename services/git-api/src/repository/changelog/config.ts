@@ -1,7 +1,7 @@
 import { DomainError, excerpt, unprocessable } from '@switchyard/domain'
-import { fullName } from '@switchyard/git-storage/list-refs'
-import { findCommitId } from '@switchyard/git-storage/read-commits'
-import { readFile } from '@switchyard/git-storage/read-file'
+import { branchRef } from '@switchyard/domain/commit'
+import { findCommitId } from '@switchyard/git-storage/commits'
+import { readFile } from '@switchyard/git-storage/files'
 import type { Repository } from '@switchyard/git-storage/repository'
 import strftime from 'strftime'
 import { parse } from 'yaml'
@@ -62,7 +62,7 @@ export async function readConfig(
   repository: Repository,
   { file, ref, defaultBranch }: { file: string | undefined; ref: string | undefined; defaultBranch: string },
 ): Promise<ChangelogConfig> {
-  const commitId = await getEnd(repository, 'config_file_ref', ref ?? fullName('branch', defaultBranch))
+  const commitId = await getEnd(repository, 'config_file_ref', ref ?? branchRef(defaultBranch))
   const content = await readFile(repository, commitId, file ?? usualConfigFile)
   if (!content && file !== undefined) throw refusal(`there is no file ${excerpt(file)}`)
   if (content && content.length > configBytesMax)

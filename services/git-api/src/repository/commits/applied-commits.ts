@@ -1,8 +1,8 @@
 import { forbidden, invalid, notFound } from '@switchyard/domain'
 import { type Caller, canPush } from '@switchyard/domain/access'
-import { type Commit, isRefName, titleOf } from '@switchyard/domain/commit'
-import { findBranchTip } from '@switchyard/git-storage/find-refs'
-import { pickCommit } from '@switchyard/git-storage/pick-commit'
+import { branchRef, type Commit, isRefName, titleOf } from '@switchyard/domain/commit'
+import { pickCommit } from '@switchyard/git-storage/commits'
+import { findBranchTip } from '@switchyard/git-storage/references'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import { listProtectedBranches } from '../protected-branches/store.js'
@@ -107,7 +107,7 @@ async function applyCommit(
       return { diffs: result.diffs }
     case 'picked':
       await change.publish([
-        { ref: `refs/heads/${branch}`, before: result.commit.parentIds[0] ?? tip, after: result.commit.id },
+        { ref: branchRef(branch), before: result.commit.parentIds[0] ?? tip, after: result.commit.id },
       ])
       return describeCommit(deps.statusLookup, access, result.commit, true)
   }

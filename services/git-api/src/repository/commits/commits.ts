@@ -2,32 +2,41 @@ import type { Database, Project } from '@switchyard/db'
 import { excerpt, forbidden, invalid, notFound } from '@switchyard/domain'
 import { type Caller, canForcePush, canPush, type JobIdentity, zeroId } from '@switchyard/domain/access'
 import {
+  branchRef,
   branchStart,
   type Commit,
   type CommitAction,
   type CommitStats,
+  defaultBranchRef,
   isNewRefName,
   parseRevision,
+  type ReferenceKind,
   readActions,
   refNameLengthMax,
   signatureText,
 } from '@switchyard/domain/commit'
-import { listChanges, readFileDiff } from '@switchyard/git-storage/diff-between'
-import { findBranchTip, hasNoBranch, listReferencesContaining } from '@switchyard/git-storage/find-refs'
-import { type Contributor, listContributors } from '@switchyard/git-storage/list-contributors'
-import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
 import {
   type CommitQuery,
+  type Contributor,
   countAncestors,
   findCommit,
   findCommitId,
   listCommits,
-} from '@switchyard/git-storage/read-commits'
-import { readDiff } from '@switchyard/git-storage/read-diff'
-import { readSignatureText } from '@switchyard/git-storage/read-signature'
-import { readStats, type StatsOfCommits } from '@switchyard/git-storage/read-stats'
+  listContributors,
+  previewCommit,
+  readSignatureText,
+  writeCommit,
+} from '@switchyard/git-storage/commits'
+import {
+  type DiffEntry,
+  listChanges,
+  readDiff,
+  readFileDiff,
+  readStats,
+  type StatsOfCommits,
+} from '@switchyard/git-storage/diffs'
+import { findBranchTip, hasNoBranch, listReferencesContaining } from '@switchyard/git-storage/references'
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
-import { previewCommit, writeCommit } from '@switchyard/git-storage/write-commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { PipelineWithAuthor } from '../../ci/pipelines/store.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
@@ -49,7 +58,7 @@ export interface CommitState {
   job: JobIdentity | null
 }
 
-/** Finds the state and the newest pipeline of a commit. */
+/** A lookup of the state and the newest pipeline of a commit. */
 export interface CommitStateLookup {
   find(project: Project, sha: string): Promise<CommitState>
 }
@@ -206,7 +215,7 @@ export async function answerCommits<Answer extends object>(
   { refName, withStats, ...query }: ListCommitsQuery,
   answer: CachedAnswer<CommitPage, Answer>,
 ): Promise<Answer> {
-  const revision = refName ?? `refs/heads/${project.defaultBranch}`
+  const revision = refName ?? defaultBranchRef(project)
   if (revision.startsWith('-') || /\s/.test(revision)) throw invalid('ref_name is invalid')
   const tip = query.all ? null : await findCommit(repository, revision)
   if (!tip && !query.all) return answer.make({ commits: [], total: 0, stats: null })
@@ -230,7 +239,7 @@ export async function answerCommits<Answer extends object>(
 }
 
 interface CommitReference {
-  type: 'branch' | 'tag'
+  type: ReferenceKind
   name: string
 }
 
@@ -241,17 +250,12 @@ interface CommitReference {
  */
 export async function listCommitReferences(
   { repository }: ProjectCall,
-  { revision, type }: { revision: string; type: 'all' | 'branch' | 'tag' },
+  { revision, type }: { revision: string; type: 'all' | ReferenceKind },
 ): Promise<CommitReference[]> {
   const id = await getCommitId(repository, revision)
-  const [branches, tags] = await Promise.all([
-    type === 'tag' ? [] : listReferencesContaining(repository, id, 'refs/heads/'),
-    type === 'branch' ? [] : listReferencesContaining(repository, id, 'refs/tags/'),
-  ])
-  return [
-    ...branches.map((name) => ({ type: 'branch' as const, name })),
-    ...tags.map((name) => ({ type: 'tag' as const, name })),
-  ]
+  const kinds: ReferenceKind[] = type === 'all' ? ['branch', 'tag'] : [type]
+  const names = await Promise.all(kinds.map((kind) => listReferencesContaining(repository, id, kind)))
+  return kinds.flatMap((kind, index) => (names[index] ?? []).map((name) => ({ type: kind, name })))
 }
 
 interface ContributorQuery {
@@ -273,7 +277,7 @@ export async function listAuthors(
   { project, repository }: ProjectCall,
   { revision, order, descending }: ContributorQuery,
 ): Promise<Contributor[]> {
-  const id = await findCommitId(repository, revision ?? `refs/heads/${project.defaultBranch}`)
+  const id = await findCommitId(repository, revision ?? defaultBranchRef(project))
   if (id === null && (revision === undefined || (await hasNoBranch(repository)))) return []
   if (id === null) throw notFound('Ref')
   const found = await getOrCompute(
@@ -334,7 +338,7 @@ export async function createCommit(
   // When another commit was created meanwhile, the parent of this commit is newer than the tip that was
   // found.
   const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
-  await change.publish([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
+  await change.publish([{ ref: branchRef(branch), before, after: commit.id }])
   return describeCommit(deps.statusLookup, access, commit, command.withStats)
 }
 

@@ -1,4 +1,4 @@
-import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
+import type { DiffEntry } from '@switchyard/git-storage/diffs'
 import {
   type Call,
   endpoint,

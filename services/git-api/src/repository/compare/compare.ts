@@ -1,15 +1,14 @@
 import { excerpt, invalid, notFound } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
-import { commitsBetween, findMergeBase } from '@switchyard/git-storage/commit-range'
+import { commitsBetween, findCommit, findCommitId, findMergeBase } from '@switchyard/git-storage/commits'
 import {
+  type DiffEntry,
   diffBetween,
   diffFromMergeBase,
   listChanges,
   readFileDiff,
-} from '@switchyard/git-storage/diff-between'
-import { isTooHard } from '@switchyard/git-storage/git-process'
-import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
-import { findCommit, findCommitId } from '@switchyard/git-storage/read-commits'
+} from '@switchyard/git-storage/diffs'
+import { isTooHard } from '@switchyard/git-storage/processes'
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
 import type { ProjectCall } from '../../guards.js'
 import type { DiffQuery } from '../commits/commits.js'

@@ -5,6 +5,7 @@ import type { Caller } from '@switchyard/domain/access'
 import {
   type Commit,
   type CommitAction,
+  defaultBranchRef,
   isFullHash,
   lfsPointerBytesMax,
   lineCountOf,
@@ -12,20 +13,21 @@ import {
   parseLfsPointer,
   plainPath,
 } from '@switchyard/domain/commit'
-import { blameFile } from '@switchyard/git-storage/blame'
+import { findCommit, findLastCommitOf } from '@switchyard/git-storage/commits'
 import {
   type ByteRange,
+  blameFile,
+  type FolderEntry,
   findBlob,
+  findFile,
   hashBlob,
+  listFolder,
   readBlob,
   readStart,
   type StoredBlob,
   writeBlob,
-} from '@switchyard/git-storage/blobs'
-import { findCommit } from '@switchyard/git-storage/read-commits'
-import { findLastCommitOf } from '@switchyard/git-storage/read-last-commit'
+} from '@switchyard/git-storage/files'
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
-import { type FolderEntry, findFile, listFolder } from '@switchyard/git-storage/trees'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import { takeWindow, type Window } from '../../shapes/window.js'
@@ -286,7 +288,7 @@ export async function listTree(
   { project, repository }: ProjectCall,
   { revision, path, isRecursive, window }: TreeQuery,
 ): Promise<{ entries: FolderEntry[]; total: number; next: string | null }> {
-  const commit = await findCommit(repository, revision ?? `refs/heads/${project.defaultBranch}`)
+  const commit = await findCommit(repository, revision ?? defaultBranchRef(project))
   if (!commit) throw notFound('Tree')
   const rows = window && 'skip' in window ? window : undefined
   const found = await listFolder(repository, { treeId: commit.treeId, folderPath: path, isRecursive, rows })

@@ -1,5 +1,5 @@
 import { signatureTime } from '@switchyard/domain/commit'
-import type { FolderEntry } from '@switchyard/git-storage/trees'
+import type { FolderEntry } from '@switchyard/git-storage/files'
 import { timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { BlamedLinesView, FileView } from './files.js'

@@ -1,4 +1,4 @@
-import { type Call, endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
+import { answered, type Call, endpoint, type Route, route } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { startBytes } from '../../shapes/bodies.js'
@@ -32,7 +32,7 @@ export async function sendRaw(
   { blob, isText, write }: RawContent,
   { fileName, headers = {} }: { fileName: string; headers?: Record<string, string> },
   call: Call,
-): Promise<typeof streamed> {
+): Promise<typeof answered> {
   const { response } = call.raw
   response.set(headers)
   if (!isText) response.attachment(fileName)
@@ -40,7 +40,7 @@ export async function sendRaw(
   const range = startBytes(call.raw, { etag: `"${blob.id}"`, size: blob.size })
   if (range) await write(response, range)
   response.end()
-  return streamed
+  return answered
 }
 
 /**

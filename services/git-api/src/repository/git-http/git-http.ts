@@ -2,10 +2,14 @@ import type { Readable, Writable } from 'node:stream'
 import { isDatabaseUnavailable } from '@switchyard/db'
 import { unauthenticated, unavailable } from '@switchyard/domain'
 import { compilePushRules } from '@switchyard/domain/access'
-import type { GitService, GitSession } from '@switchyard/git-storage/git-session'
-import { servePush } from '@switchyard/git-storage/serve-push'
-import { advertiseRefs, serveFetch as serveFetchWithGit } from '@switchyard/git-storage/smart-http'
-import { runInStream } from '@switchyard/git-storage/stream-output'
+import {
+  advertiseRefs,
+  type GitService,
+  type GitSession,
+  serveFetch as serveFetchWithGit,
+  servePush,
+} from '@switchyard/git-storage/git-http'
+import { runInStream } from '@switchyard/git-storage/processes'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import type { StorageSpace } from '../../system/system.js'
@@ -26,7 +30,7 @@ export interface Exchange {
   client: Omit<GitSession, 'path'>
   /** The bytes that the client sends. */
   input: Readable
-  /** Takes git's answer; the caller ends it. */
+  /** Stream for git's answer; the caller ends it. */
   output: Writable
 }
 

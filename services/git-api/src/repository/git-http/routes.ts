@@ -1,5 +1,5 @@
-import type { GitService } from '@switchyard/git-storage/git-session'
-import { endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
+import type { GitService } from '@switchyard/git-storage/git-http'
+import { answered, endpoint, type Route, route } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { createGitGuards, type ProjectCall } from '../../guards.js'
 import { requestBody } from '../../shapes/bodies.js'
@@ -45,7 +45,7 @@ const infoRefs = (transferIdleMs: number) =>
         })
         return gitHttp.advertiseReferences(access, { client, output: response }, service)
       })
-      return streamed
+      return answered
     },
   })
 
@@ -68,6 +68,6 @@ const rpc = (deps: GitHttpDependencies, service: GitService, serve: ServeExchang
         input.destroy()
       }
       response.end()
-      return streamed
+      return answered
     },
   })

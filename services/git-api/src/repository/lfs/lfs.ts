@@ -2,13 +2,8 @@ import type { Writable } from 'node:stream'
 import { recordLfsObjects } from '@switchyard/db'
 import { invalid, notFound, tooLarge } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
-import type { ByteRange } from '@switchyard/git-storage/blobs'
-import {
-  findLfsObject,
-  renewLfsObject,
-  storeLfsObject,
-  writeLfsObject,
-} from '@switchyard/git-storage/lfs-objects'
+import type { ByteRange } from '@switchyard/git-storage/files'
+import { findLfsObject, renewLfsObject, storeLfsObject, writeLfsObject } from '@switchyard/git-storage/lfs'
 import { countBytes } from '@switchyard/git-storage/repository-files'
 import { type Call, inSlot } from '@switchyard/service-kit/http'
 import type { Slots } from '@switchyard/service-kit/slots'

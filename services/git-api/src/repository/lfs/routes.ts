@@ -2,6 +2,7 @@ import type { Database } from '@switchyard/db'
 import { conflict, DomainError, invalid, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
+  answered,
   arriving,
   type Call,
   created,
@@ -16,7 +17,6 @@ import {
   type Route,
   route,
   rowId,
-  streamed,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -122,7 +122,7 @@ const download = (deps: LfsDependencies) =>
       const range = startBytes(call.raw, { etag: `"${oid}"`, size: found.size })
       if (range) await found.write(response, range)
       response.end()
-      return streamed
+      return answered
     },
   })
 

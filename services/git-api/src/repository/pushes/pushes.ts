@@ -1,13 +1,11 @@
 import type { Project } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import { isZeroId, type JobIdentity, type RefChange } from '@switchyard/domain/access'
-import type { Commit } from '@switchyard/domain/commit'
-import { commitsBetween } from '@switchyard/git-storage/commit-range'
-import type { DiffEntry } from '@switchyard/git-storage/parse-diff'
-import { countAncestors, findCommit, listCommits } from '@switchyard/git-storage/read-commits'
-import { readDiff } from '@switchyard/git-storage/read-diff'
+import { branchesFolder, type Commit, defaultBranchRef, tagsFolder } from '@switchyard/domain/commit'
+import { commitsBetween, countAncestors, findCommit, listCommits } from '@switchyard/git-storage/commits'
+import { type DiffEntry, readDiff } from '@switchyard/git-storage/diffs'
+import { readTagMessage } from '@switchyard/git-storage/references'
 import type { Repository } from '@switchyard/git-storage/repository'
-import { readTagMessage } from '@switchyard/git-storage/tags'
 import type { HookUser } from '../../shapes/hook-parts.js'
 import type { CheckedOut, PushedCommits } from '../../shapes/push-hook.js'
 
@@ -23,8 +21,6 @@ export interface Change {
   job?: JobIdentity | undefined
 }
 
-export const tagsFolder = 'refs/tags/'
-
 /** Most commits of one reference in the body of a webhook, as in GitLab. */
 const shownCommitsMax = 20
 /** Most commits before and after a push that are compared with each other to find the new ones. */
@@ -34,7 +30,7 @@ const knownCommitsMax = 500
 export const comparingMs = 10_000
 
 export function eventOf(ref: string): 'push' | 'tag_push' | null {
-  if (ref.startsWith('refs/heads/')) return 'push'
+  if (ref.startsWith(branchesFolder)) return 'push'
   return ref.startsWith(tagsFolder) ? 'tag_push' : null
 }
 
@@ -52,8 +48,8 @@ export async function pushedCommits(
   const { ref, before, after } = change
   const checkedOut = await readCheckedOut(repository, change)
   if (isZeroId(after) || eventOf(ref) !== 'push') return { commits: [], total: 0, checkedOut }
-  const isDefault = ref === `refs/heads/${project.defaultBranch}`
-  const base = isZeroId(before) && !isDefault ? `refs/heads/${project.defaultBranch}` : before
+  const defaultRef = defaultBranchRef(project)
+  const base = isZeroId(before) && ref !== defaultRef ? defaultRef : before
   const newest = (revision: string, take: number) =>
     listCommits(repository, { revision, topological: true, skip: 0, take })
   const [since, known] = await Promise.all([newest(after, knownCommitsMax), newest(base, knownCommitsMax)])

@@ -1,8 +1,8 @@
 import { dayMs } from '@switchyard/domain'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
-import { findMergeBase } from '@switchyard/git-storage/commit-range'
-import { findBranchTip } from '@switchyard/git-storage/find-refs'
-import { findTagTarget, fullName } from '@switchyard/git-storage/list-refs'
+import { shortRefName, tagsFolder } from '@switchyard/domain/commit'
+import { findMergeBase } from '@switchyard/git-storage/commits'
+import { findBranchTip, findTagTarget } from '@switchyard/git-storage/references'
 import type { Repository } from '@switchyard/git-storage/repository'
 import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
 import { z } from 'zod'
@@ -76,9 +76,9 @@ async function notify(
  * commit that a later force push removed counts as not pushed.
  */
 async function hasHappened(repository: Repository, { ref, before, after }: RefChange): Promise<boolean> {
-  const tags = fullName('tag', '')
-  if (ref.startsWith(tags)) return isNow(await findTagTarget(repository, ref.slice(tags.length)), after)
-  const tip = await findBranchTip(repository, ref.slice(fullName('branch', '').length))
+  const name = shortRefName(ref)
+  if (ref.startsWith(tagsFolder)) return isNow(await findTagTarget(repository, name), after)
+  const tip = await findBranchTip(repository, name)
   if (isNow(tip, after)) return true
   if (tip === null || tip === before || isZeroId(after)) return false
   return (await findMergeBase(repository, [after, tip])) === after

@@ -1,7 +1,8 @@
 import { type Database, isDatabaseUnavailable, type Project } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
+import { shortRefName, tagsFolder } from '@switchyard/domain/commit'
+import { findCommit } from '@switchyard/git-storage/commits'
 import type { Git } from '@switchyard/git-storage/git'
-import { findCommit } from '@switchyard/git-storage/read-commits'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type BranchFilter, enqueueForProject, matchesBranch } from '@switchyard/webhooks'
 import pTimeout from 'p-timeout'
@@ -9,14 +10,7 @@ import type { BackgroundWork } from '../../background-work.js'
 import type { Jobs } from '../../jobs.js'
 import { removeReleasesOfTags } from '../../publishing/releases/releases.js'
 import { pushHook } from '../../shapes/push-hook.js'
-import {
-  type Change,
-  comparingMs,
-  eventOf,
-  pushedCommits,
-  readCheckedOut,
-  tagsFolder,
-} from '../pushes/pushes.js'
+import { type Change, comparingMs, eventOf, pushedCommits, readCheckedOut } from '../pushes/pushes.js'
 
 /** The dependencies of storing webhook deliveries of changes. */
 export interface StoringDependencies {
@@ -30,8 +24,6 @@ export interface ReferenceDependencies extends StoringDependencies {
   jobs: Jobs
   backgroundWork: BackgroundWork
 }
-
-const branchesFolder = 'refs/heads/'
 
 /**
  * Most references of one push of which webhooks are notified, because a push of more references mirrors a
@@ -122,7 +114,7 @@ async function deleteReleasesOfTags(
   const targets = new Map(
     changes
       .filter(({ ref, after }) => ref.startsWith(tagsFolder) && isZeroId(after))
-      .map(({ ref, before }) => [ref.slice(tagsFolder.length), before]),
+      .map(({ ref, before }) => [shortRefName(ref), before]),
   )
   if (targets.size === 0) return
   const repository = git.open(project)
@@ -168,7 +160,7 @@ export async function storePushDeliveries(
         return made
       }
       const accepts = async (webhook: BranchFilter) =>
-        event !== 'push' || matchesBranch(webhook, change.ref.slice(branchesFolder.length))
+        event !== 'push' || matchesBranch(webhook, shortRefName(change.ref))
       await storeWhenPossible(backgroundWork, () =>
         enqueueForProject(database.pool, project.id, event, make, accepts),
       )

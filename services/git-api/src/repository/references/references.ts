@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { inTransaction, type Project } from '@switchyard/db'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
-import type { Signature } from '@switchyard/domain/commit'
+import { branchRef, type Signature } from '@switchyard/domain/commit'
 import {
   findBranchTip,
   findUsualBranch,
   isBranchOfGitAnnex,
   listUnreferencedCommits,
-} from '@switchyard/git-storage/find-refs'
-import { pointHeadTo } from '@switchyard/git-storage/move-refs'
+  pointHeadTo,
+} from '@switchyard/git-storage/references'
 import type { RecordIntent, Repository } from '@switchyard/git-storage/repository'
 import { changeDefaultBranch, type DefaultBranchChoice, findProjectForUser } from '../../projects/store.js'
 import { type Change, eventOf } from '../pushes/pushes.js'
@@ -117,8 +117,7 @@ async function settleDefaultBranch(
   // Another branch may have become the substitute of the default branch since the request read the project,
   // so its creation counts, too.
   const maySettle = changes.some(
-    ({ ref, before }) =>
-      eventOf(ref) === 'push' && (ref !== `refs/heads/${defaultBranch}` || isZeroId(before)),
+    ({ ref, before }) => eventOf(ref) === 'push' && (ref !== branchRef(defaultBranch) || isZeroId(before)),
   )
   if (!maySettle && wantedDefaultBranch === null) return project
   try {

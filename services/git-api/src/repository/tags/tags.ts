@@ -7,17 +7,23 @@ import {
   type RefChange,
   zeroId,
 } from '@switchyard/domain/access'
-import { type Commit, isNewRefName, isObjectId, isRefName } from '@switchyard/domain/commit'
+import {
+  type Commit,
+  isNewRefName,
+  isObjectId,
+  isRefName,
+  shortRefName,
+  tagRef,
+} from '@switchyard/domain/commit'
+import { findCommit } from '@switchyard/git-storage/commits'
 import {
   findTagTarget,
-  fullName,
   listReferences,
+  moveReference,
   type Reference,
   readAnnotations,
-} from '@switchyard/git-storage/list-refs'
-import { moveReference } from '@switchyard/git-storage/move-refs'
-import { findCommit } from '@switchyard/git-storage/read-commits'
-import { writeTag } from '@switchyard/git-storage/tags'
+  writeTag,
+} from '@switchyard/git-storage/references'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import { findDescriptionsOfTags } from '../../publishing/releases/store.js'
@@ -173,13 +179,13 @@ export async function planTag(
   const target = isAnnotated
     ? await writeTag(repository, { name, target: commit.id, tagger: signatureOf(caller.user), message })
     : commit.id
-  return { ref: fullName('tag', name), before: zeroId, after: target }
+  return { ref: tagRef(name), before: zeroId, after: target }
 }
 
 /** Creates the reference of a tag. @throws DomainError invalid when it exists */
 export async function addTag({ repository }: ProjectCall, { ref, after }: RefChange): Promise<void> {
   if (await moveReference(repository, { ref, from: null, to: after })) return
-  throw invalid(`Tag ${excerpt(ref.slice(fullName('tag', '').length))} already exists`)
+  throw invalid(`Tag ${excerpt(shortRefName(ref))} already exists`)
 }
 
 /**
@@ -205,7 +211,7 @@ export async function deleteTag(
     )
   }
   requireUnmodifiedSince(taggedAt ?? new Date((commit?.committer.seconds ?? 0) * 1000), unmodifiedSinceMs)
-  const ref = fullName('tag', name)
+  const ref = tagRef(name)
   const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   if (!(await moveReference(repository, { ref, from: target, to: null, recordIntent }))) {
     throw conflict(`The tag ${excerpt(name)} was changed meanwhile. Please refresh and try again`)

@@ -1,0 +1,7 @@
+export { commitsBetween, findMergeBase, listAuthorTimes, listMentions } from './commit-range.js'
+export { type Contributor, listContributors } from './list-contributors.js'
+export { pickCommit } from './pick-commit.js'
+export { type CommitQuery, countAncestors, findCommit, findCommitId, listCommits } from './read-commits.js'
+export { findLastCommitOf } from './read-last-commit.js'
+export { readSignatureText } from './read-signature.js'
+export { previewCommit, writeCommit } from './write-commit.js'

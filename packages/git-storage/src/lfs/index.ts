@@ -1,0 +1,10 @@
+export {
+  findLfsObject,
+  largestFile,
+  listLfsObjects,
+  removeStaleUploads,
+  renewLfsObject,
+  storeFile,
+  storeLfsObject,
+  writeLfsObject,
+} from './lfs-objects.js'
