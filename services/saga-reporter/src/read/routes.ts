@@ -26,12 +26,13 @@ import {
   toSearch,
 } from '../shapes/parameters.js'
 import { presentSaga, presentSagaDetail, sagaDetailShape, sagaShape } from '../shapes/saga.js'
+import { newestFirst } from '../shapes/search.js'
 import { tenantRoute } from '../shapes/tenants.js'
 import { getFailureHistory, getStats } from '../stats/routes.js'
 import * as read from './read.js'
 
 export interface ReadDependencies {
-  /** Connections for reading, with a time limit for each statement, so that reads do not delay events. */
+  /** Connections with a time limit for each statement, apart from those that store events. */
   database: Pooled
   clock: Clock
   /** Where traces are shown, with `{trace_id}` for the id. */
@@ -110,8 +111,6 @@ const getSaga = (database: Pooled) =>
       return ok(presentSagaDetail(await read.getSagaDetail(database, key, after), sagaUrl(call, key)))
     },
   })
-
-const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
 /** `GET /sagas/parked_activities`: the activities whose saga no event has named, the newest first. */
 const listParkedActivities = (database: Pooled) =>

@@ -9,7 +9,13 @@ import {
 } from '@switchyard/domain/saga'
 import { activityTable, sagaTable } from '@switchyard/saga-store'
 import { readRows, readRowsWithin, SqlParameters } from '../read-database.js'
-import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
+import {
+  countedMax,
+  newestFirst,
+  type SagaOrder,
+  type SagaPosition,
+  type SagaSearch,
+} from '../shapes/search.js'
 import {
   afterPosition,
   driverOf,
@@ -194,8 +200,6 @@ export async function countSagas(
 
 /** Rows that one step reads, matching or not, so that no step takes long when few sagas match. */
 const stepRows = 2000
-
-const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
 /**
  * Every saga of a search, the newest first, in batches. Between two batches it holds neither a connection nor

@@ -50,6 +50,8 @@ export interface SagaOrder {
   direction: 'asc' | 'desc'
 }
 
+export const newestFirst = { by: 'created_at', direction: 'desc' } as const satisfies SagaOrder
+
 /** The last row of the page before: what the order is by, and the id, which decides between equals. */
 export interface SagaPosition {
   /** Null when the order is by id. */
