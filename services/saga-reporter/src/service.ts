@@ -62,12 +62,12 @@ const answerTimeoutMs = 10_000
 export async function createService(config: Config, context: ServiceContext) {
   const { logger, metrics, health, lifecycle } = context
   const database = openDatabase(config, 'saga-reporter', { health, lifecycle }, { answerTimeoutMs })
-  const readDatabase = openReadDatabase(config, lifecycle)
-  exposePools(metrics, { main: database.pool, read: readDatabase.pool })
+  const limitedDatabase = openLimitedDatabase(config, lifecycle)
+  exposePools(metrics, { main: database.pool, read: limitedDatabase.pool })
 
   const redisUrl = config.REDIS_URL?.reveal()
   const limits = streamLimitsOf(config)
-  const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits })
+  const live = createLiveSagas({ database, limitedDatabase, redisUrl, logger, metrics, limits })
   const analyzeNewTables = createAnalyzeNewTables(database, (err) =>
     logger.warn({ err }, 'could not let PostgreSQL count the tables of sagas'),
   )
@@ -83,24 +83,24 @@ export async function createService(config: Config, context: ServiceContext) {
   lifecycle.onClose('bulk jobs', () => runner.close())
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
   const reading = {
-    database: readDatabase,
+    database: limitedDatabase,
     clock: systemClock,
     traceUrlTemplate: config.SWITCHYARD_TRACE_URL,
   }
-  const commands = openCommands(config, readDatabase, logger)
+  const commands = openCommands(config, limitedDatabase, logger)
   const routes: Route[] = refusingUnknown([
     ...reportRoutes(reportEvents, config.SAGA_AUTH === 'mtls'),
     ...searchRoutes(reading),
     ...liveRoutes(stream),
     ...webhookRoutes({
-      database: readDatabase,
+      database: limitedDatabase,
       policy: targetPolicy(config),
       secretBox: createSecretBox(config),
     }),
-    ...bulkRoutes({ database: readDatabase, runner }),
+    ...bulkRoutes({ database: limitedDatabase, runner }),
     ...commandRoutes(commands),
     ...sagaRoutes(reading),
-    ...resolveRoutes(readDatabase, createResolveSaga({ store, readDatabase, clock: systemClock })),
+    ...resolveRoutes(limitedDatabase, createResolveSaga({ store, limitedDatabase, clock: systemClock })),
   ])
 
   const createLimiter = openLimiters(config, { logger, lifecycle })
@@ -111,7 +111,7 @@ export async function createService(config: Config, context: ServiceContext) {
   lifecycle.onClose('streams', () => live.close())
 
   const needs = { reportEvents, ...callers, createLimiter, stream, commands, logger }
-  const grpc = await startGrpc(config, context, grpcServices(config, { database, readDatabase, ...needs }))
+  const grpc = await startGrpc(config, context, grpcServices(config, { database, limitedDatabase, ...needs }))
   lifecycle.onClose('grpc', () => grpc.close())
   lifecycle.onClose('calls that wait for commands', () => commands.waiting.close())
   return { port: http.port, grpcPort: grpc.port }
@@ -157,7 +157,7 @@ function startGrpc(config: Config, { health, logger, metrics }: ServiceContext, 
 
 interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   database: Database
-  readDatabase: Database
+  limitedDatabase: Database
   reportEvents: ReportEvents
   authenticate: Authenticate
   createLimiter: CreateLimiter
@@ -166,7 +166,7 @@ interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
 }
 
 function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
-  const { database, readDatabase, reportEvents, stream, commands, logger } = needs
+  const { database, limitedDatabase, reportEvents, stream, commands, logger } = needs
   const authenticateFrom = limitUnknownTokens(needs.authenticate, {
     isOn: config.RATE_LIMIT_PER_MINUTE > 0,
     kind: 'tokens',
@@ -177,7 +177,7 @@ function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
   return [
     ...reportServices({ admitReporter, reportEvents, unavailableAsFailure, logger }),
     sagaQueryService({
-      database: readDatabase,
+      database: limitedDatabase,
       admitReader: createAdmitReader(authenticateFrom),
       watchSagas: createWatchSagas({ ...stream, logger }),
       logger,
@@ -217,9 +217,12 @@ const openRecorder = (config: Config, { store, metrics, logger }: RecorderNeeds)
     queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
   })
 
-/** Reads have connections of their own, so that slow ones do not occupy those that store events. */
-function openReadDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
-  const readDatabase = createDatabase({
+/**
+ * Reads, webhooks, bulk jobs and commands have connections of their own, with a limit for each statement, so
+ * that slow ones do not occupy those that store events.
+ */
+function openLimitedDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
+  const limitedDatabase = createDatabase({
     url: config.DATABASE_URL.reveal(),
     poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
     applicationName: 'saga-reporter-read',
@@ -227,8 +230,8 @@ function openReadDatabase(config: Config, lifecycle: ServiceContext['lifecycle']
     // PostgreSQL cancels the statement first, with an error that says so.
     answerTimeoutMs: config.DATABASE_READ_TIMEOUT_MS + 5000,
   })
-  lifecycle.onClose('postgres for reading', () => readDatabase.close())
-  return readDatabase
+  lifecycle.onClose('postgres beside events', () => limitedDatabase.close())
+  return limitedDatabase
 }
 
 function openLimiters(config: Config, { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>) {
