@@ -44,10 +44,14 @@ export const configSchema = z
     DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(10).describe('Connections to PostgreSQL'),
     DATABASE_READ_POOL_SIZE_MAX: integer(1, 1000)
       .default(5)
-      .describe('Connections to PostgreSQL for reads over HTTP, beside those for events'),
+      .describe(
+        'Connections to PostgreSQL for reads, webhooks, bulk jobs and commands, beside those for events',
+      ),
     DATABASE_READ_TIMEOUT_MS: integer(100, 600_000)
       .default(10_000)
-      .describe('A read over HTTP that takes longer is answered with 503'),
+      .describe(
+        'A statement on these connections that takes longer is cancelled; a read is then answered with 503',
+      ),
     REDIS_URL: redisUrl()
       .optional()
       .describe(

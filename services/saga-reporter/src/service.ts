@@ -34,6 +34,7 @@ import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
 import { exportRoutes } from './export/routes.js'
 import type { GrpcService } from './grpc/grpc.js'
 import { startGrpcServer } from './grpc/server.js'
+import { openLimitedDatabase } from './limited-database.js'
 import { createWatchSagas } from './live/grpc.js'
 import { createLiveSagas, type LiveSagas } from './live/live.js'
 import { liveRoutes } from './live/routes.js'
@@ -41,7 +42,6 @@ import type { StreamLimits } from './live/stream-quota.js'
 import { logRoutes } from './log/routes.js'
 import { sagaQueryService } from './read/grpc.js'
 import { sagaRoutes } from './read/routes.js'
-import { openReadDatabase } from './read-database.js'
 import { sagaRecoveryService } from './recover/grpc.js'
 import { createAnalyzeNewTables } from './report/analyze-new-tables.js'
 import { olderName, reportServices } from './report/grpc.js'
@@ -69,12 +69,12 @@ const answerTimeoutMs = 10_000
 export async function createService(config: Config, context: ServiceContext) {
   const { logger, metrics, health, lifecycle } = context
   const database = openDatabase(config, 'saga-reporter', { health, lifecycle }, { answerTimeoutMs })
-  const readDatabase = openReadDatabase(config, lifecycle)
-  exposePools(metrics, { main: database.pool, read: readDatabase.pool })
+  const limitedDatabase = openLimitedDatabase(config, lifecycle)
+  exposePools(metrics, { main: database.pool, read: limitedDatabase.pool })
 
   const redisUrl = config.REDIS_URL?.reveal()
   const limits = streamLimitsOf(config)
-  const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits })
+  const live = createLiveSagas({ database, limitedDatabase, redisUrl, logger, metrics, limits })
   const analyzeNewTables = createAnalyzeNewTables(database, (err) =>
     logger.warn({ err }, 'could not let PostgreSQL count the tables of sagas'),
   )
@@ -89,25 +89,25 @@ export async function createService(config: Config, context: ServiceContext) {
   const runner = startBulkRunner({ database, store, clock: systemClock, logger })
   lifecycle.onClose('bulk jobs', () => runner.close())
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
-  const commands = openCommands(config, readDatabase, logger)
+  const commands = openCommands(config, limitedDatabase, logger)
   const routes: Route[] = refusingUnknown([
     ...reportRoutes(reportEvents, config.SAGA_AUTH === 'mtls'),
-    ...searchRoutes(readDatabase),
-    ...activityRoutes(readDatabase),
-    ...statsRoutes(readDatabase, systemClock),
-    ...exportRoutes(readDatabase),
+    ...searchRoutes(limitedDatabase),
+    ...activityRoutes(limitedDatabase),
+    ...statsRoutes(limitedDatabase, systemClock),
+    ...exportRoutes(limitedDatabase),
     ...liveRoutes(stream),
     ...webhookRoutes({
-      database: readDatabase,
+      database: limitedDatabase,
       policy: targetPolicy(config),
       secretBox: createSecretBox(config),
     }),
-    ...bulkRoutes({ database: readDatabase, runner }),
+    ...bulkRoutes({ database: limitedDatabase, runner }),
     ...commandRoutes(commands),
     // `/sagas/:id` would take the names of the routes above for ids.
-    ...sagaRoutes(readDatabase),
-    ...logRoutes(readDatabase, config.SWITCHYARD_TRACE_URL),
-    ...resolveRoutes(readDatabase, createResolveSaga({ store, readDatabase, clock: systemClock })),
+    ...sagaRoutes(limitedDatabase),
+    ...logRoutes(limitedDatabase, config.SWITCHYARD_TRACE_URL),
+    ...resolveRoutes(limitedDatabase, createResolveSaga({ store, limitedDatabase, clock: systemClock })),
   ])
 
   const createLimiter = openLimiters(config, { logger, lifecycle })
@@ -118,7 +118,7 @@ export async function createService(config: Config, context: ServiceContext) {
   lifecycle.onClose('streams', () => live.close())
 
   const needs = { reportEvents, ...callers, createLimiter, stream, commands, logger }
-  const grpc = await startGrpc(config, context, grpcServices(config, { database, readDatabase, ...needs }))
+  const grpc = await startGrpc(config, context, grpcServices(config, { database, limitedDatabase, ...needs }))
   lifecycle.onClose('grpc', () => grpc.close())
   lifecycle.onClose('calls that wait for commands', () => commands.waiting.close())
   return { port: http.port, grpcPort: grpc.port }
@@ -164,7 +164,7 @@ function startGrpc(config: Config, { health, logger, metrics }: ServiceContext, 
 
 interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   database: Database
-  readDatabase: Database
+  limitedDatabase: Database
   reportEvents: ReportEvents
   authenticate: Authenticate
   createLimiter: CreateLimiter
@@ -173,7 +173,7 @@ interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
 }
 
 function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
-  const { database, readDatabase, reportEvents, stream, commands, logger } = needs
+  const { database, limitedDatabase, reportEvents, stream, commands, logger } = needs
   const authenticateFrom = limitUnknownTokens(needs.authenticate, {
     isOn: config.RATE_LIMIT_PER_MINUTE > 0,
     kind: 'tokens',
@@ -184,7 +184,7 @@ function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
   return [
     ...reportServices({ admitReporter, reportEvents, unavailableAsFailure, logger }),
     sagaQueryService({
-      database: readDatabase,
+      database: limitedDatabase,
       admitReader: createAdmitReader(authenticateFrom),
       watchSagas: createWatchSagas({ ...stream, logger }),
       logger,

@@ -8,8 +8,8 @@ const lockByName = {
 }
 
 /**
- * Locks the row with this key until the transaction ends. `SHARE`: nobody changes it meanwhile; `NO KEY UPDATE`:
- * nobody else locks it so; `UPDATE`: nor does anybody add a row that refers to it.
+ * Locks the row with this key until the transaction ends. `SHARE`: nobody changes it meanwhile;
+ * `NO KEY UPDATE`: nobody else locks it so; `UPDATE`: nor does anybody add a row that refers to it.
  *
  * @param key column → value; at most one row has it
  * @param columns SQL of what is read of the row

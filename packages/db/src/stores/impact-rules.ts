@@ -20,17 +20,11 @@ export type RuleBanner = {
 }
 
 /** A finding as it is stored in the row of a run. */
-export type RunFinding = Omit<ImpactFinding, 'pValue'> & { chance: number }
-
-export const packFindings = (findings: readonly ImpactFinding[]): RunFinding[] =>
-  findings.map(({ pValue, ...finding }) => ({ ...finding, chance: pValue }))
-
-export const unpackFindings = (stored: readonly RunFinding[]): ImpactFinding[] =>
-  stored.map(({ chance, ...finding }) => ({ ...finding, pValue: chance }))
+type StoredFinding = Omit<ImpactFinding, 'pValue'> & { chance: number }
 
 interface RunRecord extends Omit<ImpactRuleRun, 'banner' | 'findings'> {
   banner: RuleBanner | null
-  findings: RunFinding[]
+  findings: ImpactFinding[]
 }
 
 /** The columns of `impact_rule_runs`. */
@@ -44,7 +38,13 @@ export const impactRuleRuns = rowColumns<RunRecord>({
   freezes: flag('freezes'),
   banner: json('banner'),
   notifiesWebhooks: flag('tells_webhooks'),
-  findings: json('findings'),
+  findings: {
+    ...json('findings'),
+    toSql: (findings) =>
+      JSON.stringify(findings.map(({ pValue, ...finding }) => ({ ...finding, chance: pValue }))),
+    fromSql: (stored: StoredFinding[]) =>
+      stored.map(({ chance, ...finding }) => ({ ...finding, pValue: chance })),
+  },
   appliedAt: time('applied_at'),
   endedAt: time('ended_at'),
   endReason: text('end_reason'),

@@ -37,8 +37,8 @@ export function applySagaEvent(
   return { saga: after, result: isLate(before, event) ? 'late' : 'recorded' }
 }
 
-/** Least time between two updates of the saga's `lastEventAt` by activity events. */
-const notedAfterMs = 10_000
+/** An activity event changes the saga's `lastEventAt` only when it is newer by this time. */
+export const activityEventNotedAfterMs = 10_000
 
 /**
  * Records in a saga that an event of one of its activities was received. An ordinary event leaves the saga
@@ -48,7 +48,7 @@ export function noteActivityEvent(saga: Saga | null, sagaId: string, receivedAt:
   if (saga === null) return unseenSaga(sagaId, receivedAt)
   const late = saga.late || saga.endedAt !== null
   const olderMs = receivedAt.getTime() - saga.lastEventAt.getTime()
-  if (late === saga.late && olderMs < notedAfterMs) return saga
+  if (late === saga.late && olderMs < activityEventNotedAfterMs) return saga
   const noted = { ...saga, late }
   updateLastEventAt(noted, receivedAt)
   return noted

@@ -8,6 +8,7 @@ export {
   type FindCaller,
   type FindJob,
   hashToken,
+  tokenKey,
   tokenOf,
 } from './authentication.js'
 export { arriving } from './body/arriving.js'

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { PeerCertificate } from 'node:tls'
 import { DomainError, forbidden, insufficientScope, unauthenticated, unavailable } from '@switchyard/domain'
 import {
@@ -10,7 +9,13 @@ import {
   requireUnboundToken,
 } from '@switchyard/domain/access'
 import { parseEventTime, type RawSagaEvent } from '@switchyard/domain/saga'
-import { type AuthenticateFrom, callerOf, senderAddress, tokenOf } from '@switchyard/service-kit/http'
+import {
+  type AuthenticateFrom,
+  callerOf,
+  senderAddress,
+  tokenKey,
+  tokenOf,
+} from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
 import type { ArrivedCall } from '../grpc/grpc.js'
 import type { Peer, PeerBindings } from '../shapes/peer.js'
@@ -129,7 +134,7 @@ function byToken(authenticate: AuthenticateFrom, peerFor: (caller: Caller | null
   return async ({ metadata }, address) => {
     const secret = tokenOf(tokenHeaders(metadata))
     if (secret === null) throw unauthenticated()
-    const key = hash('sha256', secret, 'base64')
+    const key = tokenKey(secret)
     let known = remembered.get(key)
     if (!known) {
       known = await lookUp(secret, address)

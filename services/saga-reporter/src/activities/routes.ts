@@ -1,10 +1,11 @@
 import type { Pooled } from '@switchyard/db'
 import { activityStatuses } from '@switchyard/domain/saga'
-import { type Call, endpoint, oneOf, type Route, answered, text } from '@switchyard/service-kit/http'
+import { answered, type Call, endpoint, oneOf, type Route, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { cursorHeaders, cursorReply, readCursor, writeCursor } from '../shapes/paging.js'
 import { cursorParameters, tenantParameter } from '../shapes/parameters.js'
 import { encodingOf } from '../shapes/payload.js'
+import { newestFirst } from '../shapes/search.js'
 import { sagaReader, tenantRoute } from '../shapes/tenants.js'
 import { getPayload, listParked } from './activities.js'
 import type { ParkedActivity, StoredPayload } from './store.js'
@@ -80,8 +81,6 @@ function presentBytes({ size, sha256, bytes }: StoredPayload, name: string): Pre
     },
   }
 }
-
-const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
 /** The newest first. */
 const listParkedActivities = (database: Pooled) =>

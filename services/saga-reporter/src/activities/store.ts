@@ -1,7 +1,7 @@
 import type { Pooled } from '@switchyard/db'
 import type { Activity } from '@switchyard/domain/saga'
 import { activityTable } from '@switchyard/saga-store'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 import { SqlParameters } from '../search/store.js'
 import type { SagaPosition } from '../shapes/search.js'
 

@@ -12,7 +12,7 @@ import {
 import { integer, lockRow, ownerReleased, pick, rowColumns, selectList, text, time } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import { readRows, tooLong } from '../read-database.js'
+import { readRows, tooLong } from '../limited-database.js'
 import { SqlParameters, sagaSource } from '../search/store.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'

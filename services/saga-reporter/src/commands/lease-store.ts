@@ -1,6 +1,6 @@
 import type { Pooled } from '@switchyard/db'
 import { leaseEnd, leaseRows } from '@switchyard/db/sql'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 import { changeBy, commandColumns, type SagaCommand } from './store.js'
 
 export interface CommandDemand {

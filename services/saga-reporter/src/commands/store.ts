@@ -16,7 +16,7 @@ import {
   commandStates,
   openCommandStates,
 } from '@switchyard/domain/saga'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 
 export interface SagaCommand {
   tenant: string

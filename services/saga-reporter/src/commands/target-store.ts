@@ -5,7 +5,7 @@ import {
   type SagaStatus,
   settledStepStatuses,
 } from '@switchyard/domain/saga'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 import { SqlParameters, sagaSource } from '../search/store.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import { isOpen } from './store.js'

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Pooled } from '@switchyard/db'
 import {
+  answered,
   type Call,
   endpoint,
   flag,
   parameterProblem,
   type Route,
-  answered,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { searchParameters, toSearch } from '../shapes/parameters.js'

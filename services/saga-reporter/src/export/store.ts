@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 import {
   afterPosition,
   driverOf,
@@ -13,12 +13,10 @@ import {
   sagaSource,
   upToPosition,
 } from '../search/store.js'
-import type { SagaPosition, SagaSearch } from '../shapes/search.js'
+import { newestFirst, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 
 /** Rows that one step reads, matching or not, so that a step is fast even when few sagas match. */
 const stepRows = 2000
-
-const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
 /**
  * Yields every saga of a search in batches, newest first. It holds neither a connection nor a snapshot

@@ -38,8 +38,8 @@ export interface LiveSagas {
 
 export interface LiveSagasOptions {
   database: Pooled
-  /** Connections for clients that lag behind the feed. */
-  readDatabase: Pooled
+  /** Connections for clients that lag behind the feed, with a limit for each statement. */
+  limitedDatabase: Pooled
   /** Unset: other replicas find new events within a second, by polling. */
   redisUrl: string | undefined
   logger: Logger
@@ -55,7 +55,7 @@ const heartbeatMs = 15_000
 const recheckMs = 300
 
 export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
-  const { database, readDatabase, redisUrl, logger, metrics, limits } = options
+  const { database, limitedDatabase, redisUrl, logger, metrics, limits } = options
   const quota = new StreamQuota(limits, metrics)
   const lastPosition = () => readLastPosition(database)
   const feed = new SagaFeed(
@@ -82,7 +82,7 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
     const { signal } = ending
     try {
       const readPage = (wanted: WatchFilter, range: { after: number; upTo: number }) =>
-        readLogPage(readDatabase, wanted, range)
+        readLogPage(limitedDatabase, wanted, range)
       yield* follow({
         feed,
         readPage,

@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 
 /** A row of the log. */
 export interface SagaEventView {

@@ -1,7 +1,7 @@
 import type { Pooled } from '@switchyard/db'
 import type { Saga, SagaStatus } from '@switchyard/domain/saga'
 import { sagaTable } from '@switchyard/saga-store'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 import {
   countSagas,
   readSagaDetails,

@@ -25,7 +25,7 @@ export type ResolveSaga = (resolution: Resolution) => Promise<SagaDetail>
 
 interface Dependencies {
   store: SagaEventStore
-  readDatabase: Pooled
+  limitedDatabase: Pooled
   clock: Clock
 }
 
@@ -33,7 +33,7 @@ interface Dependencies {
 export const nothingToResolve = (status: SagaStatus): string =>
   `There is nothing to resolve: the saga is ${status}`
 
-export function createResolveSaga({ store, readDatabase, clock }: Dependencies): ResolveSaga {
+export function createResolveSaga({ store, limitedDatabase, clock }: Dependencies): ResolveSaga {
   return async ({ tenant, sagaId, author, note, audit }) => {
     await store.recordWithin(async ({ client, record }) => {
       const saga = (await lockSagas(client, tenant, [sagaId])).get(sagaId)
@@ -49,7 +49,7 @@ export function createResolveSaga({ store, readDatabase, clock }: Dependencies):
         details: { tenant },
       })
     })
-    return getSagaDetail(readDatabase, { tenant, sagaId }, null)
+    return getSagaDetail(limitedDatabase, { tenant, sagaId }, null)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PoolClient, Pooled } from '@switchyard/db'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import { lockKeys } from '@switchyard/saga-store'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 import { lastEvent } from '../search/store.js'
 
 export interface SagaNote {

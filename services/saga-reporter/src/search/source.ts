@@ -1,5 +1,5 @@
 import { likeText } from '@switchyard/db/sql'
-import { type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
+import { activityEventNotedAfterMs, type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
 import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from '../shapes/search.js'
 
 /**
@@ -19,11 +19,8 @@ export class SqlParameters {
 /** The part of a search that another table answers, in the order of its rows. */
 type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null
 
-/**
- * Ordinary events of activities update the saga's row only when they are at least this much newer than its
- * stored last event. The true time of the last event may therefore be this much later than the stored one.
- */
-const staleness = "interval '10 seconds'"
+/** The true time of the last event may be this much later than the stored one. */
+const staleness = `interval '${activityEventNotedAfterMs} ms'`
 
 export const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
   WHERE a.tenant = s.tenant AND a.saga_id = s.id)`

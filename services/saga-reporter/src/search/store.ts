@@ -7,7 +7,7 @@ import {
   sagaStatuses,
 } from '@switchyard/domain/saga'
 import { sagaTable } from '@switchyard/saga-store'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 import { mayWalkErrors, orderColumn, type SagaQuestion, SqlParameters, sagaSource } from './source.js'
 

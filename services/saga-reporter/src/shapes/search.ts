@@ -56,7 +56,9 @@ export interface SagaOrder {
   direction: 'asc' | 'desc'
 }
 
-/** The last row of the previous page: the value of the order, and the id, which breaks ties. */
+export const newestFirst = { by: 'created_at', direction: 'desc' } as const satisfies SagaOrder
+
+/** The last row of the page before: what the order is by, and the id, which decides between equals. */
 export interface SagaPosition {
   /** Null when the order is by id. */
   at: Date | null

@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import { readRows } from '../read-database.js'
+import { readRows } from '../limited-database.js'
 
 /**
  * Selects the sagas of all services or of one service that were created in a range of time, both ends

@@ -5,7 +5,6 @@ import {
   isRunFollowed,
   isRunOpen,
   type PoolClient,
-  packFindings,
   type RuleBanner,
 } from '@switchyard/db'
 import { insertInto, omit, pick, queryOf } from '@switchyard/db/sql'
@@ -74,7 +73,7 @@ export async function insertRun(
     freezes,
     banner,
     notifiesWebhooks,
-    findings: packFindings(findings.slice(0, findingsMax)),
+    findings: findings.slice(0, findingsMax),
     appliedAt: now,
   }
   const { rows } = await client.query<{ id: number }>(queryOf(insertRunRow, [run]))

@@ -86,16 +86,11 @@ export function presentToken(token: PersonalAccessToken): z.output<typeof tokenS
   }
 }
 
-export interface TokenWithSecret {
-  token: PersonalAccessToken
-  secret: string
-}
-
 /** Returns a new token with its secret, which no other answer holds. */
 export const presentIssuedToken = ({
   token,
   secret,
-}: TokenWithSecret): z.output<typeof issuedTokenShape> => ({ ...presentToken(token), token: secret })
+}: tokens.IssuedToken): z.output<typeof issuedTokenShape> => ({ ...presentToken(token), token: secret })
 
 export function tokenRoutes(deps: TokenDependencies): Route[] {
   const tokens = '/personal_access_tokens'

@@ -7,10 +7,8 @@ import {
   Prisma,
   type Rows,
   type RuleBanner,
-  type RunFinding,
-  unpackFindings,
 } from '@switchyard/db'
-import { lockProjectRow, lockRow, omit, selectList } from '@switchyard/db/sql'
+import { lockProjectRow, lockRow, omit, rowReader, selectList } from '@switchyard/db/sql'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import type { DeploymentUser } from '../deployments/store.js'
 
@@ -169,9 +167,9 @@ const matched = ({ projectId, ruleId, deploymentId, id }: RunFilter) => [
   id ?? null,
 ]
 
-const runColumns = selectList('r', omit(impactRuleRuns, 'projectId', 'environmentId', 'endedBy'))
+const runColumns = omit(impactRuleRuns, 'projectId', 'environmentId', 'endedBy')
 
-type RunRow = Omit<RunView, 'findings'> & { findings: RunFinding[] }
+const readRun = rowReader(runColumns)
 
 /** Lists runs, newest first. */
 export async function listRuns(
@@ -179,9 +177,10 @@ export async function listRuns(
   filter: RunFilter,
   { skip, take }: Rows,
 ): Promise<RunView[]> {
-  const { rows } = await pool.query<RunRow>({
+  const { rows } = await pool.query<Record<string, unknown>>({
     name: 'impact-rule-runs',
-    text: `SELECT ${runColumns}, rule.name AS "ruleName", d.iid AS "deploymentIid", e.name AS environment,
+    text: `SELECT ${selectList('r', runColumns)},
+        rule.name AS "ruleName", d.iid AS "deploymentIid", e.name AS environment,
         ${isRunInForce} AS "inForce", CASE WHEN u.id IS NOT NULL THEN json_build_object(
           'id', u.id, 'username', u.username, 'name', u.name, 'state', u.state, 'email', u.email) END AS "endedBy"
       FROM impact_rule_runs r
@@ -192,7 +191,7 @@ export async function listRuns(
       WHERE ${matches} ORDER BY r.id DESC LIMIT $5 OFFSET $6`,
     values: [...matched(filter), take, skip],
   })
-  return rows.map((run) => ({ ...run, findings: unpackFindings(run.findings) }))
+  return rows.map((row) => readRun(row) as RunView)
 }
 
 export async function countRuns({ pool }: Pooled, filter: RunFilter): Promise<number> {

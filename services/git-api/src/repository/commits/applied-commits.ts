@@ -1,11 +1,11 @@
-import { forbidden, invalid, notFound } from '@switchyard/domain'
-import { type Caller, canPush } from '@switchyard/domain/access'
+import { invalid, notFound } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
 import { branchRef, type Commit, isRefName, titleOf } from '@switchyard/domain/commit'
 import { pickCommit } from '@switchyard/git-storage/commits'
 import { findBranchTip } from '@switchyard/git-storage/references'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
-import { listProtectedBranches } from '../protected-branches/store.js'
+import { requirePush } from '../protected-branches/protected-branches.js'
 import { beginChange, signatureOf } from '../references/references.js'
 import { type CommitDependencies, describeCommit, getCommit } from './commits.js'
 
@@ -71,11 +71,9 @@ async function applyCommit(
   { baseUrl }: Pick<Call, 'baseUrl'>,
   describe: (commit: Commit) => { isRevert: boolean; author: Commit['author']; message: string },
 ) {
-  const { project, repository, level, caller } = access
+  const { project, repository, caller } = access
   if (!isRefName(branch)) throw invalid('The branch refname is invalid')
-  if (!canPush(branch, level, await listProtectedBranches(deps.database, project.id))) {
-    throw forbidden('You are not allowed to push into this branch')
-  }
+  await requirePush(deps.database, access, branch)
   const pick = await getCommit(repository, revision)
   const tip = await findBranchTip(repository, branch)
   if (tip === null) throw notFound('Branch')

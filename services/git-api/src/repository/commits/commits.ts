@@ -1,6 +1,6 @@
 import type { Database, Project } from '@switchyard/db'
 import { excerpt, forbidden, invalid, notFound } from '@switchyard/domain'
-import { type Caller, canForcePush, canPush, type JobIdentity, zeroId } from '@switchyard/domain/access'
+import { type Caller, canForcePush, type JobIdentity, zeroId } from '@switchyard/domain/access'
 import {
   branchRef,
   branchStart,
@@ -41,7 +41,7 @@ import type { Call } from '@switchyard/service-kit/http'
 import type { PipelineWithAuthor } from '../../ci/pipelines/store.js'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import type { SignatureKind } from '../../shapes/commit.js'
-import { listProtectedBranches } from '../protected-branches/store.js'
+import { requirePush } from '../protected-branches/protected-branches.js'
 import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
 import type { CommitBodies } from './commit-bodies.js'
 
@@ -356,15 +356,11 @@ export async function previewActions(
 }
 
 /** Checks that the caller may push to the branch, and that the branch can start at the requested commit. */
-async function planCommit(
-  database: Database,
-  { project, repository, level }: ProjectCall<Caller>,
-  command: CreateCommitCommand,
-) {
+async function planCommit(database: Database, access: ProjectCall<Caller>, command: CreateCommitCommand) {
+  const { repository } = access
   const { branch, force } = command
   if (branch.length > refNameLengthMax) throw invalid('Branch name is invalid')
-  const protections = await listProtectedBranches(database, project.id)
-  if (!canPush(branch, level, protections)) throw forbidden('You are not allowed to push into this branch')
+  const protections = await requirePush(database, access, branch)
   if (command.actions.length === 0 && !command.allowEmpty) {
     throw invalid('400 Bad request - Provide at least one action, or set allow_empty to true')
   }

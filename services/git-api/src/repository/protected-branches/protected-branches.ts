@@ -21,6 +21,7 @@ import {
   accessLevels,
   administratorLevel,
   type Caller,
+  canPush,
   levelsOfBranch,
   lowestLevel,
   protectionNameLengthMax,
@@ -50,6 +51,21 @@ export async function listProtectedBranches(
 ): Promise<{ branches: ProtectedBranch[]; total: number }> {
   const found = (await listStoredBranches(database, project.id)).filter(({ name }) => name.includes(search))
   return { branches: found.slice(skip, skip + take), total: found.length }
+}
+
+/**
+ * The protections of the branches of a project, one of which the caller may push into.
+ *
+ * @throws DomainError forbidden
+ */
+export async function requirePush(
+  database: Database,
+  { project, level }: ProjectCall,
+  branch: string,
+): Promise<ProtectedBranch[]> {
+  const protections = await listStoredBranches(database, project.id)
+  if (!canPush(branch, level, protections)) throw forbidden('You are not allowed to push into this branch')
+  return protections
 }
 
 /** @throws DomainError not-found */

@@ -1,15 +1,7 @@
+import { sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga-status'
 import type { Query } from '../../api/client'
-import type { Saga } from '../../generated/types.gen'
 import { oneOf } from '../../lib/search-params'
 
-export const sagaStatuses = [
-  'Pending',
-  'Started',
-  'Overtime',
-  'Ended',
-  'Error',
-] as const satisfies Saga['status'][]
-export const sagaOutcomes = ['succeeded', 'compensated', 'empty', 'inconsistent'] as const
 export const sagaFlags = ['overdue', 'stuck', 'parked', 'inconsistent', 'settled', 'late'] as const
 
 /** The query in the list's address. */

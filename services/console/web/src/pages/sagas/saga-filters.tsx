@@ -1,3 +1,4 @@
+import { sagaOutcomes } from '@switchyard/domain/saga-status'
 import { type FormEvent, type ReactNode, useId } from 'react'
 import { Button } from '../../components/button'
 import { FilterSelect } from '../../components/fields'
@@ -5,14 +6,7 @@ import { SearchBox } from '../../components/search-box'
 import { TextLink } from '../../components/text-link'
 import { localTime, timeOfLocal } from '../../lib/local-time'
 import { oneOf } from '../../lib/search-params'
-import {
-  errorTextMin,
-  type SagaSearch,
-  type SearchKind,
-  sagaFlags,
-  sagaOutcomes,
-  sagaSorts,
-} from './saga-filter'
+import { errorTextMin, type SagaSearch, type SearchKind, sagaFlags, sagaSorts } from './saga-filter'
 import type { SearchMeaning } from './use-search-meaning'
 
 export type ChangeSearch = (change: Partial<SagaSearch>) => void

@@ -1,8 +1,8 @@
+import { sagaStatuses } from '@switchyard/domain/saga-status'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { getPage, type Query } from '../../api/client'
 import type { Saga } from '../../generated/types.gen'
-import { sagaStatuses } from './saga-filter'
 
 /**
  * Parses `Pending=1, Started=10000+` to `1` and `10000+` by status; empty when the API could not count in

@@ -1,3 +1,4 @@
+import { sagaStatuses } from '@switchyard/domain/saga-status'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Panel } from '../../components/page'
@@ -6,7 +7,6 @@ import { TextLink } from '../../components/text-link'
 import { dayMs } from '../../lib/local-time'
 import { serverNow } from '../../lib/server-clock'
 import { Figure, Figures } from '../overview/figure'
-import { sagaStatuses } from '../sagas/saga-filter'
 import { FilterText } from '../sagas/saga-filters'
 import { readCounts, totalQuery } from '../sagas/status-counts'
 

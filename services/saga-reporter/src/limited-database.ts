@@ -4,10 +4,11 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
 
 /**
- * Opens separate connections for reads, so that slow reads do not occupy the connections that store events.
+ * Opens separate connections with a time limit for each statement, so that slow reads, bulk jobs, webhooks and
+ * commands do not occupy the connections that store events.
  */
-export function openReadDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
-  const readDatabase = createDatabase({
+export function openLimitedDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
+  const limitedDatabase = createDatabase({
     url: config.DATABASE_URL.reveal(),
     poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
     applicationName: 'saga-reporter-read',
@@ -15,8 +16,8 @@ export function openReadDatabase(config: Config, lifecycle: ServiceContext['life
     // PostgreSQL cancels the statement first, with an error that names the cause.
     answerTimeoutMs: config.DATABASE_READ_TIMEOUT_MS + 5000,
   })
-  lifecycle.onClose('postgres for reading', () => readDatabase.close())
-  return readDatabase
+  lifecycle.onClose('postgres beside events', () => limitedDatabase.close())
+  return limitedDatabase
 }
 
 export const tooLong = (cause: unknown) =>
