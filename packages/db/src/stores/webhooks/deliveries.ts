@@ -1,6 +1,7 @@
 import { notFound, writtenBody } from '@switchyard/domain'
 import type { DatabaseOrTransaction, Rows } from '../../client.js'
 import type { Webhook, WebhookDelivery } from '../../generated/client.js'
+import { column, integer, json, text, time } from '../../sql/row-columns.js'
 import { type Column, insertInto, queryOf } from '../../sql/write-rows.js'
 
 export interface NewDelivery {
@@ -23,16 +24,12 @@ interface SqlClient {
 }
 
 const newDeliveries: readonly Column<NewDelivery>[] = [
-  { name: 'webhook_id', type: 'integer', get: ({ webhookId }) => webhookId },
-  { name: 'event', type: 'text', get: ({ event }) => event },
-  { name: 'dedupe_key', type: 'text', get: ({ dedupeKey }) => dedupeKey },
-  { name: 'payload', type: 'text', get: ({ payload }) => payload },
-  {
-    name: 'request_headers',
-    type: 'jsonb',
-    get: ({ requestHeaders = {} }) => JSON.stringify(requestHeaders),
-  },
-  { name: 'next_attempt_at', type: 'timestamptz', get: () => null, expression: 'now()' },
+  column(integer('webhook_id'), ({ webhookId }) => webhookId),
+  column(text('event'), ({ event }) => event),
+  column(text('dedupe_key'), ({ dedupeKey }) => dedupeKey),
+  column(text('payload'), ({ payload }) => payload),
+  column(json('request_headers'), ({ requestHeaders = {} }) => requestHeaders),
+  column({ ...time('next_attempt_at'), expression: 'now()' }, () => null),
 ]
 
 const insertDeliveries = insertInto(
