@@ -1,5 +1,6 @@
 import type { Database } from '@switchyard/db'
 import { jobType } from '../job-type.js'
+import { ensureSagaEventPartitions } from './log-store.js'
 
 /**
  * Today and the six days after it, so that no partition is missing when no worker runs for most of a week.
@@ -18,18 +19,3 @@ export const sagaEventPartitions = ({ database }: { database: Database }) =>
       if (partitions.length > 0) logger.info({ partitions }, 'created partitions')
     },
   })
-
-/**
- * Creates the missing daily partitions of the saga event log, from today (UTC) on. It may run in several
- * processes at once and during writes.
- *
- * @param days number of days, today included
- * @returns names of the new partitions
- */
-async function ensureSagaEventPartitions({ pool }: Database, days: number): Promise<string[]> {
-  const { rows } = await pool.query<{ partition: string }>(
-    'SELECT ensure_saga_event_partitions(current_date, $1) AS partition',
-    [days],
-  )
-  return rows.map(({ partition }) => partition)
-}
