@@ -17,8 +17,14 @@ export function openReadDatabase(config: Config, lifecycle: ServiceContext['life
   return readDatabase
 }
 
-export const tooLong = (cause: unknown) =>
-  unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
+/** What `catch` of a query takes to throw a refusal where the pool's time for a statement did not suffice. */
+export function refuseTooLong(cause: unknown): never {
+  throw sqlStateOf(cause) === sqlStates.queryCanceled
+    ? unavailable('the question takes too long to answer: narrow it by time, service_name or status', {
+        cause,
+      })
+    : cause
+}
 
 /** A statement with a name is prepared once per connection; one without is planned for its values. */
 export interface ReadQuery {
@@ -33,8 +39,6 @@ export interface ReadQuery {
  * @throws DomainError unavailable when the pool's time for a statement did not suffice
  */
 export async function readRows<Row extends object>({ pool }: Pooled, query: ReadQuery): Promise<Row[]> {
-  const { rows } = await pool.query<Row>(query).catch((error: unknown) => {
-    throw sqlStateOf(error) === sqlStates.queryCanceled ? tooLong(error) : error
-  })
+  const { rows } = await pool.query<Row>(query).catch(refuseTooLong)
   return rows
 }

@@ -2,17 +2,16 @@ import {
   type AuditAuthor,
   type AuditedChange,
   inPoolTransaction,
+  onTaken,
   type PoolClient,
   type Pooled,
   type Rows,
   recordAuditEvents,
-  sqlStateOf,
-  sqlStates,
 } from '@switchyard/db'
 import { integer, ownerReleased, pick, rowColumns, selectList, text, time } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import { readRows, tooLong } from '../read-database.js'
+import { readRows, refuseTooLong } from '../read-database.js'
 import { SqlParameters, sagaSource } from '../search/store.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'
@@ -129,13 +128,7 @@ export interface NewBulkJob {
 export const tooManyMatches = () =>
   invalidParameters([`filter finds more than ${bulkSagasMax} sagas: narrow it`])
 
-/** Translates the failures of a statement that makes a job the one running job of its user. */
-function refusalOf(error: unknown): unknown {
-  const state = sqlStateOf(error)
-  if (state === sqlStates.uniqueViolation) return conflict('You have a bulk job that is still running')
-  if (state === sqlStates.queryCanceled) return tooLong(error)
-  return error
-}
+const refuseSecondJob = onTaken((cause) => conflict('You have a bulk job that is still running', { cause }))
 
 /**
  * Stores a job with the sagas that its search finds now.
@@ -167,9 +160,9 @@ export async function createBulkJob(
     const job = rows[0] as BulkJob
     await recordAuditEvents(client, operator.audit, [audited(`saga_bulk_${action}`, job)])
     return job
-  }).catch((error: unknown) => {
-    throw refusalOf(error)
   })
+    .catch(refuseTooLong)
+    .catch(refuseSecondJob)
 }
 
 const audited = (eventName: string, { id, tenant, matched }: BulkJob): AuditedChange => ({
@@ -204,9 +197,9 @@ export async function startBulkUndo(
     )
     await recordAuditEvents(client, operator.audit, [audited('saga_bulk_undo', job)])
     return rows[0] as BulkJob
-  }).catch((error: unknown) => {
-    throw refusalOf(error)
   })
+    .catch(refuseTooLong)
+    .catch(refuseSecondJob)
 }
 
 /**
