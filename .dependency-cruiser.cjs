@@ -48,7 +48,7 @@ const subjects = (service, groups = '') => [
   {
     name: `${service}-config-knows-no-subject`,
     severity: 'error',
-    comment: 'Settings are read before any subject exists; the shape of a setting may stand with the others.',
+    comment: 'Settings are read before any subject exists. The form of a setting may be a shape.',
     from: { path: `^services/${service}/src/config\\.ts$` },
     to: { path: `^services/${service}/src/[^/]+/`, pathNot: `^services/${service}/src/shapes/` },
   },

@@ -94,10 +94,12 @@ interface DriverError {
 }
 
 /**
- * Returns the unique index that a write violated, e.g. `users_username_key_key`; null when the write failed
- * for another reason.
+ * Returns the unique index that a write of Prisma or pg violated, e.g. `users_username_key_key`; null when the
+ * write failed for another reason.
  */
 export function violatedUniqueIndex(error: unknown): string | null {
+  if (sqlStateOf(error) === sqlStates.uniqueViolation)
+    return String((error as ConstraintError).constraint ?? '')
   if (!(error instanceof Prisma.PrismaClientKnownRequestError) || error.code !== 'P2002') return null
   return (error.meta as DriverError | undefined)?.driverAdapterError?.cause?.constraint?.index ?? ''
 }

@@ -1,6 +1,7 @@
 import {
   bytes,
   type Column,
+  column,
   flag,
   insertInto,
   integer,
@@ -12,7 +13,6 @@ import {
   setToExcluded,
   text,
   time,
-  timeOf,
   words,
 } from '@switchyard/db/sql'
 import { type Activity, type EventResult, errorFingerprint, type Saga } from '@switchyard/domain/saga'
@@ -30,7 +30,7 @@ export interface Change<Row> {
 /** Returns the statements that read and write the rows of a table whose key is (tenant, id). */
 function rowTable<Row extends object>(name: string, columns: readonly RowColumn<Row>[]) {
   const all: Column<Change<Row>>[] = [
-    { name: 'tenant', type: 'text', get: ({ tenant }) => tenant },
+    column(text('tenant'), ({ tenant }) => tenant),
     // A final value is sent once.
     ...columns.map(({ get, ...column }) => ({
       ...column,
@@ -166,22 +166,21 @@ const textOf = ({ activity }: ActivityErrors): string =>
 
 /** Columns that an update keeps. */
 const errorKeys: readonly Column<ActivityErrors>[] = [
-  { name: 'tenant', type: 'text', get: ({ tenant }) => tenant },
-  { name: 'activity_id', type: 'text', get: ({ activity }) => activity.id },
-  { name: 'first_seen_at', type: 'timestamptz', get: ({ sagaFirstSeenAt }) => timeOf(sagaFirstSeenAt) },
+  column(text('tenant'), ({ tenant }) => tenant),
+  column(text('activity_id'), ({ activity }) => activity.id),
+  column(time('first_seen_at'), ({ sagaFirstSeenAt }) => sagaFirstSeenAt),
 ]
 
 const errorColumns: readonly Column<ActivityErrors>[] = [
-  { name: 'saga_id', type: 'text', get: ({ activity }) => activity.sagaId },
-  { name: 'failed_at', type: 'timestamptz', get: ({ activity }) => timeOf(activity.lastEventAt) },
-  {
-    name: 'fingerprint',
-    type: 'text',
-    get: (errors) => errors.activity.errorFingerprint ?? errorFingerprint(textOf(errors)),
-  },
-  { name: 'text', type: 'text', get: textOf },
+  column(text('saga_id'), ({ activity }) => activity.sagaId),
+  column(time('failed_at'), ({ activity }) => activity.lastEventAt),
+  column(
+    text('fingerprint'),
+    (errors) => errors.activity.errorFingerprint ?? errorFingerprint(textOf(errors)),
+  ),
+  column(text('text'), textOf),
   // PostgreSQL folds the case of search terms, so it folds the case of the searched text as well.
-  { name: 'folded', type: 'text', get: textOf, expression: 'lower(given.folded)' },
+  column({ ...text('folded'), expression: 'lower(given.folded)' }, textOf),
 ]
 
 export const upsertErrors = insertInto(
@@ -210,44 +209,37 @@ export interface LoggedEvent {
   sagaId: string | null
 }
 
-const column = (
-  name: string,
-  type: string,
-  get: (received: NewSagaEvent) => unknown,
-): Column<LoggedEvent> => ({ name, type, get: ({ received }) => get(received) })
-
 /** The columns of `saga_events`, without the id, which the database draws in the order of the events. */
 const eventColumns: readonly Column<LoggedEvent>[] = [
-  column('tenant', 'text', ({ tenant }) => tenant),
-  column('received_at', 'timestamptz', ({ receivedAt }) => timeOf(receivedAt)),
-  column('operation', 'text', ({ event }) => event.operation),
-  { name: 'saga_id', type: 'text', get: ({ sagaId }) => sagaId },
-  column('activity_id', 'text', ({ event }) => ('activityId' in event ? event.activityId : null)),
-  column('event_id', 'text', ({ eventId }) => eventId),
-  column('event_time', 'timestamptz', ({ eventTime }) => timeOf(eventTime)),
-  column('event_seq', 'bigint', ({ eventSeq }) => eventSeq),
-  column('attempt', 'integer', ({ attempt }) => attempt),
-  column('trace_parent', 'text', ({ traceParent }) => traceParent),
-  column('parent_saga_id', 'text', ({ parentSagaId }) => parentSagaId),
-  column('payload_size', 'integer', ({ event }) => ('activityId' in event ? event.cut?.size : null)),
-  column('payload_sha256', 'bytea', ({ event }) => ('activityId' in event ? event.cut?.sha256 : null)),
-  column('content_key', 'bytea', ({ contentKey }) => contentKey),
-  { name: 'result', type: 'text', get: ({ result }) => result },
-  column('request', 'bytea', ({ request }) => request),
+  column(text('tenant'), ({ received }) => received.tenant),
+  column(time('received_at'), ({ received }) => received.receivedAt),
+  column(text('operation'), ({ received }) => received.event.operation),
+  column(text('saga_id'), ({ sagaId }) => sagaId),
+  column(text('activity_id'), ({ received: { event } }) => ('activityId' in event ? event.activityId : null)),
+  column(text('event_id'), ({ received }) => received.eventId),
+  column(time('event_time'), ({ received }) => received.eventTime),
+  column({ name: 'event_seq', type: 'bigint' }, ({ received }) => received.eventSeq),
+  column(integer('attempt'), ({ received }) => received.attempt),
+  column(text('trace_parent'), ({ received }) => received.traceParent),
+  column(text('parent_saga_id'), ({ received }) => received.parentSagaId),
+  column(integer('payload_size'), ({ received: { event } }) =>
+    'activityId' in event ? event.cut?.size : null,
+  ),
+  column(bytes('payload_sha256'), ({ received: { event } }) =>
+    'activityId' in event ? event.cut?.sha256 : null,
+  ),
+  column(bytes('content_key'), ({ received }) => received.contentKey),
+  column(text('result'), ({ result }) => result),
+  column(bytes('request'), ({ received }) => received.request),
 ]
 
 /** Appends to the log and returns the new ids. Followers of the log are notified of the highest one. */
 export const insertEvents = insertInto('saga_events-insert', 'saga_events', eventColumns, 'RETURNING id')
 
-const eventIdColumns: readonly Column<TenantKey>[] = [
-  { name: 'tenant', type: 'text', get: ({ tenant }) => tenant },
-  { name: 'event_id', type: 'text', get: ({ id }) => id },
-]
-
 export const insertEventIds = insertInto(
   'saga_event_ids-insert',
   'saga_event_ids',
-  eventIdColumns,
+  rowColumns<TenantKey>({ tenant: text('tenant'), id: text('event_id') }),
   'ON CONFLICT DO NOTHING',
 )
 
@@ -258,11 +250,11 @@ export interface SagaTag {
   sagaFirstSeenAt: Date
 }
 
-const tagColumns: readonly Column<SagaTag>[] = [
-  { name: 'tenant', type: 'text', get: ({ tenant }) => tenant },
-  { name: 'saga_id', type: 'text', get: ({ sagaId }) => sagaId },
-  { name: 'tag', type: 'text', get: ({ tag }) => tag },
-  { name: 'first_seen_at', type: 'timestamptz', get: ({ sagaFirstSeenAt }) => timeOf(sagaFirstSeenAt) },
-]
+const tagColumns = rowColumns<SagaTag>({
+  tenant: text('tenant'),
+  sagaId: text('saga_id'),
+  tag: text('tag'),
+  sagaFirstSeenAt: time('first_seen_at'),
+})
 
 export const insertTags = insertInto('saga_tags-insert', 'saga_tags', tagColumns, 'ON CONFLICT DO NOTHING')

@@ -20,8 +20,14 @@ export function openLimitedDatabase(config: Config, lifecycle: ServiceContext['l
   return limitedDatabase
 }
 
-export const tooLong = (cause: unknown) =>
-  unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
+/** What `catch` of a query takes to throw a refusal where the pool's time for a statement did not suffice. */
+export function refuseTooLong(cause: unknown): never {
+  throw sqlStateOf(cause) === sqlStates.queryCanceled
+    ? unavailable('the question takes too long to answer: narrow it by time, service_name or status', {
+        cause,
+      })
+    : cause
+}
 
 /**
  * A statement for reading. A named statement is prepared once per connection; an unnamed one is planned for
@@ -39,8 +45,6 @@ export interface ReadQuery {
  * @throws DomainError unavailable when the query exceeds the pool's time limit
  */
 export async function readRows<Row extends object>({ pool }: Pooled, query: ReadQuery): Promise<Row[]> {
-  const { rows } = await pool.query<Row>(query).catch((error: unknown) => {
-    throw sqlStateOf(error) === sqlStates.queryCanceled ? tooLong(error) : error
-  })
+  const { rows } = await pool.query<Row>(query).catch(refuseTooLong)
   return rows
 }

@@ -1,5 +1,5 @@
-import { auditExport } from './audit/audit-export.js'
-import { auditRetention } from './audit/audit-retention.js'
+import { auditExport } from './audit/export.js'
+import { auditRetention } from './audit/retention.js'
 import { broadcastBoundary, broadcastPlanning } from './broadcasts/broadcast-boundaries.js'
 import { deploymentImpact } from './deployments/impact.js'
 import type { JobType } from './job-type.js'

@@ -1,6 +1,6 @@
 import type { Column } from './write-rows.js'
 
-/** The stored form of one property of a row. */
+/** The stored form of a value. */
 export interface StoredAs<Value> {
   name: string
   type: string
@@ -14,6 +14,18 @@ export interface StoredAs<Value> {
   readAs?: string
 }
 
+/** A column whose value is computed from what is written. */
+export const column = <Item, Value>(
+  { name, type, expression, toSql = (value) => value }: StoredAs<Value>,
+  get: (item: Item) => Value,
+): Column<Item> => ({
+  name,
+  type,
+  ...(expression === undefined ? {} : { expression }),
+  get: (item) => toSql(get(item)),
+})
+
+/** A column that holds a property of the row that is written. */
 export interface RowColumn<Row> extends Column<Row> {
   key: keyof Row & string
   isFinal: boolean
@@ -23,18 +35,9 @@ export interface RowColumn<Row> extends Column<Row> {
 
 /** Returns the columns of a table, from one line for each property of its rows. */
 export const rowColumns = <Row>(stored: { [Key in keyof Row]: StoredAs<Row[Key]> }): RowColumn<Row>[] =>
-  (Object.entries(stored) as [keyof Row & string, StoredAs<Row[keyof Row]>][]).map(([key, column]) => {
-    const { name, type, expression, toSql = (value) => value, fromSql, isFinal = false, readAs } = column
-    return {
-      key,
-      name,
-      type,
-      isFinal,
-      readAs,
-      fromSql,
-      ...(expression === undefined ? {} : { expression }),
-      get: (row) => toSql(row[key]),
-    }
+  (Object.entries(stored) as [keyof Row & string, StoredAs<Row[keyof Row]>][]).map(([key, storedAs]) => {
+    const { fromSql, isFinal = false, readAs } = storedAs
+    return { ...column(storedAs, (row: Row) => row[key]), key, isFinal, readAs, fromSql }
   })
 
 /** Returns some of the columns, for writing rows that have only these properties. */
@@ -70,7 +73,7 @@ export function rowReader<Row>(columns: readonly RowColumn<Row>[]): (read: Recor
  * Returns a time as text. node-postgres would write times in the zone of the process, which takes twice as
  * long.
  */
-export const timeOf = (value: Date | null): string | null => value?.toISOString() ?? null
+const timeOf = (value: Date | null): string | null => value?.toISOString() ?? null
 
 export const text = (name: string) => ({ name, type: 'text' })
 export const integer = (name: string) => ({ name, type: 'integer' })

@@ -1,5 +1,16 @@
 import type { DatabaseOrTransaction, Pooled, Rows, WebhookDelivery } from '@switchyard/db'
-import { type Column, insertInto, query, queryOf, type Transaction } from '@switchyard/db/sql'
+import {
+  type Column,
+  column,
+  insertInto,
+  integer,
+  json,
+  query,
+  queryOf,
+  type Transaction,
+  text,
+  time,
+} from '@switchyard/db/sql'
 import { notFound, writtenBody } from '@switchyard/domain'
 import type { Webhook } from './hooks.js'
 
@@ -14,16 +25,12 @@ export interface NewDelivery {
 }
 
 const newDeliveries: readonly Column<NewDelivery>[] = [
-  { name: 'webhook_id', type: 'integer', get: ({ webhookId }) => webhookId },
-  { name: 'event', type: 'text', get: ({ event }) => event },
-  { name: 'dedupe_key', type: 'text', get: ({ dedupeKey }) => dedupeKey },
-  { name: 'payload', type: 'text', get: ({ payload }) => payload },
-  {
-    name: 'request_headers',
-    type: 'jsonb',
-    get: ({ requestHeaders = {} }) => JSON.stringify(requestHeaders),
-  },
-  { name: 'next_attempt_at', type: 'timestamptz', get: () => null, expression: 'now()' },
+  column(integer('webhook_id'), ({ webhookId }) => webhookId),
+  column(text('event'), ({ event }) => event),
+  column(text('dedupe_key'), ({ dedupeKey }) => dedupeKey),
+  column(text('payload'), ({ payload }) => payload),
+  column(json('request_headers'), ({ requestHeaders = {} }) => requestHeaders),
+  column({ ...time('next_attempt_at'), expression: 'now()' }, () => null),
 ]
 
 const insertDeliveries = insertInto(

@@ -2,17 +2,16 @@ import {
   type AuditAuthor,
   type AuditedChange,
   inPoolTransaction,
+  onTaken,
   type PoolClient,
   type Pooled,
   type Rows,
   recordAuditEvent,
-  sqlStateOf,
-  sqlStates,
 } from '@switchyard/db'
 import { integer, lockRow, ownerReleased, pick, rowColumns, selectList, text, time } from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import { readRows, tooLong } from '../limited-database.js'
+import { readRows, refuseTooLong } from '../limited-database.js'
 import { SqlParameters, sagaSource } from '../search/store.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'
@@ -129,13 +128,8 @@ export interface NewBulkJob {
 export const tooManyMatches = () =>
   invalidParameters([`filter finds more than ${bulkSagasMax} sagas: narrow it`])
 
-/** Translates the errors of a statement that starts a job. A user has at most one running job. */
-function refusalOf(error: unknown): unknown {
-  const state = sqlStateOf(error)
-  if (state === sqlStates.uniqueViolation) return conflict('You have a bulk job that is still running')
-  if (state === sqlStates.queryCanceled) return tooLong(error)
-  return error
-}
+/** A user has at most one running job. */
+const refuseSecondJob = onTaken((cause) => conflict('You have a bulk job that is still running', { cause }))
 
 /**
  * Stores a job with the sagas that its search finds now.
@@ -167,9 +161,9 @@ export async function createBulkJob(
     const job = rows[0] as BulkJob
     await recordAuditEvent(client, operator.audit, audited(`saga_bulk_${action}`, job))
     return job
-  }).catch((error: unknown) => {
-    throw refusalOf(error)
   })
+    .catch(refuseTooLong)
+    .catch(refuseSecondJob)
 }
 
 const audited = (eventName: string, { id, tenant, matched }: BulkJob): AuditedChange => ({
@@ -204,9 +198,9 @@ export async function startBulkUndo(
     )
     await recordAuditEvent(client, operator.audit, audited('saga_bulk_undo', job))
     return rows[0] as BulkJob
-  }).catch((error: unknown) => {
-    throw refusalOf(error)
   })
+    .catch(refuseTooLong)
+    .catch(refuseSecondJob)
 }
 
 /**

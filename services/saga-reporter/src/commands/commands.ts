@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
+import { onTaken, type Pooled } from '@switchyard/db'
 import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { type CommandKind, canBeAsked, isAboutStep, isStepOpen } from '@switchyard/domain/saga'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
@@ -182,9 +182,7 @@ export async function decideCommand(
   const command = await getCommand(database, key)
   requireOtherThanAuthor(decision, command, operator)
   const changed = await changeByDecision(database, key, decision, operator, expiresInSeconds).catch(
-    (error: unknown) => {
-      throw sqlStateOf(error) === sqlStates.uniqueViolation ? conflict(problems.busy) : error
-    },
+    onTaken((cause) => conflict(problems.busy, { cause })),
   )
   if (!changed) throw conflict(`The command is ${(await getCommand(database, key)).state}`)
   waiting.announce([changed])

@@ -1,3 +1,4 @@
+import { messageFormats } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { defaultTenant } from '@switchyard/domain/saga'
 import {
@@ -11,6 +12,7 @@ import {
   list,
   noContent,
   ok,
+  oneOf,
   pageParameters,
   pageReply,
   preconditionOf,
@@ -28,16 +30,18 @@ import {
   listWebhookDeliveries,
   presentDelivery,
   presentListedDelivery,
+  presentWebhookState,
   previewBody,
   previewShape,
   redeliverWebhook,
   sagaWebhookEvents,
   testWebhook as sendTest,
+  type Webhook,
+  webhookStateShape,
 } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { identifierCharsMax, tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../shapes/tenants.js'
-import { presentWebhook, webhookShape } from './present.js'
 import * as hooks from './webhooks.js'
 
 const base = '/sagas/webhooks'
@@ -60,6 +64,31 @@ export const webhookRoutes = (dependencies: hooks.WebhookDependencies): Route[] 
     redeliver(dependencies),
   ),
 ]
+
+const webhookShape = z
+  .object({
+    id: z.int(),
+    tenant: z.string().nullable(),
+    url: z.string(),
+    events: z.array(oneOf(sagaWebhookEvents)),
+    service_name: z.string().nullable(),
+    custom_webhook_template: z.string().nullable(),
+    message_format: oneOf(messageFormats).nullable(),
+    ...webhookStateShape,
+  })
+  .meta({ id: 'SagaWebhook', description: 'Who is told of sagas, and how it has been going' })
+
+/** A webhook as administrators see it. Its secret is written, never read. */
+const presentWebhook = (webhook: Webhook): z.output<typeof webhookShape> => ({
+  id: webhook.id,
+  tenant: webhook.tenant,
+  url: webhook.url,
+  events: webhook.events,
+  service_name: webhook.serviceName,
+  custom_webhook_template: webhook.bodyTemplate,
+  message_format: webhook.messageFormat,
+  ...presentWebhookState(webhook),
+})
 
 /** A service name or null. A form cannot send null, so an empty text means null. */
 const serviceName = () =>

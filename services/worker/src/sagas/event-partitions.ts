@@ -1,5 +1,6 @@
 import type { Database } from '@switchyard/db'
 import { jobType } from '../job-type.js'
+import { ensureSagaEventPartitions } from './log-store.js'
 
 /** Today and the next six days, so that no partition is missing when no worker runs for most of a week. */
 const daysAhead = 7
@@ -16,18 +17,3 @@ export const sagaEventPartitions = ({ database }: { database: Database }) =>
       if (partitions.length > 0) logger.info({ partitions }, 'created partitions')
     },
   })
-
-/**
- * Creates the missing daily partitions of the saga event log, starting today (UTC). It may run in several
- * processes at once and during writes.
- *
- * @param days number of days, including today
- * @returns names of the new partitions
- */
-async function ensureSagaEventPartitions({ pool }: Database, days: number): Promise<string[]> {
-  const { rows } = await pool.query<{ partition: string }>(
-    'SELECT ensure_saga_event_partitions(current_date, $1) AS partition',
-    [days],
-  )
-  return rows.map(({ partition }) => partition)
-}

@@ -1,7 +1,7 @@
 import type { Pooled } from '@switchyard/db'
 import type { FlaggableActivity, FlaggableSaga, SagaFlag } from '@switchyard/domain/saga'
 import { activityTable, sagaTable } from '@switchyard/saga-store'
-import type { FlagCandidate } from './flag-sources.js'
+import type { FlagCandidate } from './flag-sources-store.js'
 
 /** The facts that determine the flags of a saga, or of an activity without a saga, and its current flags. */
 export interface FlagState {

@@ -22,7 +22,7 @@ import {
   type FlagSource,
   flagSources,
   readFlagPage,
-} from './flag-sources.js'
+} from './flag-sources-store.js'
 import {
   type FlagChange,
   type FlagChanges,

@@ -17,7 +17,7 @@ import {
   listOldLogPartitions,
   scanLog,
   thinLog,
-} from './log-retention-store.js'
+} from './log-store.js'
 
 const budgetMs = 4 * 60_000
 const rowsMax = 20_000

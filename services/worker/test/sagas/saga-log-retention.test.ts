@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { dropLogPartition } from '../../src/sagas/log-retention-store.js'
+import { dropLogPartition } from '../../src/sagas/log-store.js'
 import { startHarness } from '../harness.js'
 import { ended, executed, executing, report, started } from '../saga-events.js'
 

@@ -1,5 +1,4 @@
-import { latencySeconds } from '../latency.js'
-import type { JobTotals, QueueMetrics } from '../sources.js'
+import { type JobTotals, latencySeconds, type QueueMetrics } from '../sources.js'
 import type { QueueCounts } from './queue-counts.js'
 import type { Registry } from './read-registry.js'
 

@@ -1,9 +1,8 @@
 import type { Clock } from '@switchyard/domain'
 import type { SidekiqSourceConfig } from '../../source-config.js'
-import { latencySeconds } from '../latency.js'
 import { readProcesses } from '../read-processes.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
-import type { JobSource, QueueMetrics, SourceSnapshot } from '../sources.js'
+import { type JobSource, latencySeconds, type QueueMetrics, type SourceSnapshot } from '../sources.js'
 import { numberOf, objectOf } from '../values.js'
 
 /**

@@ -2,7 +2,7 @@ import { type Database, listAuditExports } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { jobType } from '../job-type.js'
 import { withinBudget, withSweepLease } from '../sweeps.js'
-import type { AuditTools } from './destinations.js'
+import type { AuditTools } from './audit.js'
 import { deleteOldAuditEvents } from './store.js'
 
 const budgetMs = 4 * 60_000

@@ -3,8 +3,8 @@ import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type JobContext, jobType } from '../job-type.js'
 import { withSweepLease } from '../sweeps.js'
+import type { AuditTools } from './audit.js'
 import { type Destination, ExportError } from './destination.js'
-import type { AuditTools } from './destinations.js'
 import {
   advanceAuditExport,
   checkAuditExport,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { latencySeconds } from './latency.js'
+import { latencySeconds } from './sources.js'
 
 describe('latency', () => {
   it('is the age of the oldest job in whole seconds, truncated', () => {
