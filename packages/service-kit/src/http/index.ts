@@ -53,6 +53,7 @@ export {
 } from './pagination.js'
 export {
   decimal,
+  emptyAs,
   filledText,
   flag,
   integer,

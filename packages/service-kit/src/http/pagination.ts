@@ -6,12 +6,10 @@ const perPageMax = 100
 /** Proxies refuse longer headers. Clients still get the numbers of the pages, in headers of their own. */
 const linkBytesMax = 8 * 1024
 
-const atLeastOne = () => integer().refine((value) => value >= 1, { error: 'does not have a valid value' })
-
 /** Parameters of every list; spread into the endpoint's own. More than 100 a page is read as 100. */
 export const pageParameters = {
-  page: atLeastOne().default(1).meta({ description: 'Which page, from 1' }),
-  per_page: atLeastOne()
+  page: integer(1).default(1).meta({ description: 'Which page, from 1' }),
+  per_page: integer(1)
     .transform((value) => Math.min(value, perPageMax))
     .default(perPageDefault)
     .meta({ description: `Items on a page, at most ${perPageMax}` }),

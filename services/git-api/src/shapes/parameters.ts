@@ -1,6 +1,6 @@
 import { type Scope, scopes } from '@switchyard/domain/access'
 import { refNameLengthMax } from '@switchyard/domain/commit'
-import { flag, list, pathCharsMax, rowsOf, text } from '@switchyard/service-kit/http'
+import { emptyAs, flag, list, pathCharsMax, rowsOf, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { regexCharsMax } from './name-regex.js'
 
@@ -63,11 +63,10 @@ const day = () =>
     })
 
 /** A day that may be left out; the empty text, which forms send for an empty field, counts as left out. */
-export const optionalDay = () => z.preprocess((value) => (value === '' ? undefined : value), optional(day()))
+export const optionalDay = () => emptyAs(undefined, optional(day()))
 
 /** A day that may be left out, or be taken away by null or, which is what forms send, by the empty text. */
-export const clearableDay = () =>
-  z.preprocess((value) => (value === '' ? null : value), day().nullable().optional())
+export const clearableDay = () => emptyAs(null, day().nullable().optional())
 
 const topicLengthMax = 255
 

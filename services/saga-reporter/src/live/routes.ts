@@ -35,8 +35,6 @@ const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
     list(z.enum(values)).refine((words) => words.length > 0, { error: 'is empty' }),
   )
 
-const position = () => integer().refine((value) => value >= 0, { error: 'does not have a valid value' })
-
 /** The log as it grows. */
 export const liveRoutes = (dependencies: StreamDependencies): Route[] => [
   tenantRoute('GET', '/sagas/stream', administratorOrScope('read_sagas'), streamSagas(dependencies), {
@@ -55,7 +53,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
       saga_id: text().optional(),
       status: listOf(sagaStatuses).optional(),
       operation: listOf(operationNames).optional(),
-      last_event_id: position().optional(),
+      last_event_id: integer(0).optional(),
     }),
     handle: async (input, caller: Caller, call) => {
       const { request, response } = call.raw
@@ -84,7 +82,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
  * A client that reconnects sends its position in the header, and the query of its first request once more.
  */
 function headerPosition(value: string | undefined): number | undefined {
-  const parsed = position().safeParse(value)
+  const parsed = integer(0).safeParse(value)
   return parsed.success ? parsed.data : undefined
 }
 

@@ -18,9 +18,7 @@ export const listSagaEvents = (database: Pooled, traceUrlTemplate: string | unde
       id: text(),
       ...tenantParameter,
       per_page: pageParameters.per_page,
-      after: integer()
-        .refine((value) => value >= 0, { error: 'does not have a valid value' })
-        .default(0),
+      after: integer(0).default(0),
     }),
     handle: async ({ id, tenant, per_page, after }, _caller, call) => {
       const key = { tenant, sagaId: id }

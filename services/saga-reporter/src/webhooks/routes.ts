@@ -5,6 +5,7 @@ import {
   administrator,
   auditAuthor,
   created,
+  emptyAs,
   endpoint,
   filledText,
   flag,
@@ -62,8 +63,7 @@ export const webhookRoutes = (dependencies: hooks.WebhookDependencies): Route[] 
 ]
 
 /** A form cannot send null; an empty text stands for null. */
-const serviceName = () =>
-  z.preprocess((value) => (value === '' ? null : value), text(identifierCharsMax).nullable())
+const serviceName = () => emptyAs(null, text(identifierCharsMax).nullable())
 
 /** A form with one event sends a text instead of a list. */
 const events = () => z.preprocess((value) => (typeof value === 'string' ? [value] : value), list(text()))

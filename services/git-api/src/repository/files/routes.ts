@@ -151,12 +151,10 @@ const getRawFile = (deps: FileDependencies) =>
     },
   })
 
-const lineNumber = () => integer().refine((line) => line >= 1, { error: 'does not have a valid value' })
-
 const getBlameInput = z.object({
   file_path: text(pathCharsMax),
   ref: filledText(),
-  range: optional(z.object({ start: lineNumber(), end: lineNumber() })).meta({
+  range: optional(z.object({ start: integer(1), end: integer(1) })).meta({
     description: 'First and last line: `range[start]=1&range[end]=20`',
   }),
 })

@@ -6,6 +6,7 @@ import {
   arriving,
   type Call,
   created,
+  emptyAs,
   endpoint,
   filledText,
   flag,
@@ -147,7 +148,7 @@ const pageMax = 100
 
 const pageFields = {
   /** The `next_cursor` of the page before; the empty text, which git-lfs sends, is the beginning. */
-  cursor: z.preprocess((value) => (value === '' ? undefined : value), optional(rowId())),
+  cursor: emptyAs(undefined, optional(rowId())),
   /** git-lfs sends 0 when its user asked for no number. */
   limit: optional(integer()).transform((limit) => Math.min(limit && limit > 0 ? limit : pageMax, pageMax)),
 }
@@ -170,7 +171,7 @@ const listLocks = (database: Database) =>
     input: z.object({
       ...pageFields,
       path: optionalText(text(pathCharsMax)),
-      id: z.preprocess((value) => (value === '' ? undefined : value), optional(text())),
+      id: emptyAs(undefined, optional(text())),
     }),
     async handle({ path, id, cursor, limit }, access: ProjectCall) {
       // No lock has an id that is not the id of a row.
