@@ -18,7 +18,7 @@ import {
 import { z } from 'zod'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { filterParameter, noteText, searchOf, tenantParameter } from '../shapes/parameters.js'
-import { tenantRoute } from '../shapes/tenants.js'
+import { tenantRoute } from '../tenants.js'
 import * as bulk from './bulk.js'
 import { bulkActions, bulkItemStates } from './job.js'
 import {

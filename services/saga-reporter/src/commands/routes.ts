@@ -18,7 +18,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { filterParameter, searchOf, tenantParameter } from '../shapes/parameters.js'
-import { tenantRoute } from '../shapes/tenants.js'
+import { tenantRoute } from '../tenants.js'
 import {
   type BatchDecision,
   type CommandDependencies,

@@ -17,7 +17,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
-import { tenantRoute } from '../shapes/tenants.js'
+import { tenantRoute } from '../tenants.js'
 import type { Batch } from './follow.js'
 import type { LiveSagas } from './live.js'
 import type { LogEntry } from './store.js'

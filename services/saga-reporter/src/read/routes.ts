@@ -26,8 +26,8 @@ import {
   toSearch,
 } from '../shapes/parameters.js'
 import { presentSaga, presentSagaDetail, sagaDetailShape, sagaShape } from '../shapes/saga.js'
-import { tenantRoute } from '../shapes/tenants.js'
 import { getFailureHistory, getStats } from '../stats/routes.js'
+import { tenantRoute } from '../tenants.js'
 import * as read from './read.js'
 
 export interface ReadDependencies {

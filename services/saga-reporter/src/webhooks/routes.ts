@@ -37,7 +37,7 @@ import {
 } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { identifierCharsMax, tenantParameter } from '../shapes/parameters.js'
-import { tenantRoute } from '../shapes/tenants.js'
+import { tenantRoute } from '../tenants.js'
 import { presentWebhook, webhookShape } from './present.js'
 import * as hooks from './webhooks.js'
 
