@@ -1,3 +1,4 @@
+import { invalidParameters } from '@switchyard/domain'
 import { type Call, ok, type Reply } from './endpoint.js'
 import { integer, text } from './parameters.js'
 
@@ -64,6 +65,39 @@ export const keysetParameters = {
   pagination: text().default('legacy').meta({ description: '`keyset`: read on by `page_token`' }),
   page_token: text().optional().meta({ description: 'From `Link` of the page before' }),
 }
+
+/**
+ * Which items of a list are wanted: after a number of others, or after the item with a key (undefined: from
+ * the first on).
+ */
+export type Window = { take: number } & ({ skip: number } | { after: string | undefined })
+
+/**
+ * The wanted items of a list.
+ *
+ * @returns `next`: key of the last item when further ones follow; null: these are the last ones
+ * @throws DomainError invalid-parameters when no item has the key
+ */
+export function takeWindow<Item>(
+  all: readonly Item[],
+  window: Window,
+  keyOf: (item: Item) => string,
+): { items: Item[]; next: string | null } {
+  const start = 'skip' in window ? window.skip : startAfter(all, window.after, keyOf)
+  const items = all.slice(start, start + window.take)
+  const last = items.at(-1)
+  return { items, next: last !== undefined && start + window.take < all.length ? keyOf(last) : null }
+}
+
+function startAfter<Item>(all: readonly Item[], key: string | undefined, keyOf: (item: Item) => string) {
+  const found = key === undefined ? -1 : all.findIndex((item) => keyOf(item) === key)
+  if (key !== undefined && found === -1) throw invalidParameters(['page_token is invalid'])
+  return found + 1
+}
+
+/** The items that the parameters of a list ask for: a page, or those after a token. */
+export const windowOf = (pagination: string, pageToken: string | undefined, page: Page): Window =>
+  pagination === 'keyset' ? { after: pageToken, take: page.per_page } : rowsOf(page)
 
 /**
  * A page of a list that is read on from a token, with `Link` to the next page alone.

@@ -1,6 +1,6 @@
 import { type Scope, scopes } from '@switchyard/domain/access'
 import { refNameLengthMax } from '@switchyard/domain/commit'
-import { emptyAs, flag, list, pathCharsMax, rowsOf, text } from '@switchyard/service-kit/http'
+import { emptyAs, flag, list, pathCharsMax, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { regexCharsMax } from './name-regex.js'
 
@@ -107,13 +107,6 @@ export const accessLevel = (...levels: number[]) =>
       .refine((level) => levels.includes(level), { error: 'does not have a valid value' })
       .meta({ enum: levels }),
   )
-
-/** The items that the parameters of a list ask for: a page, or those after a token. */
-export const windowOf = (
-  pagination: string,
-  pageToken: string | undefined,
-  page: Parameters<typeof rowsOf>[0],
-) => (pagination === 'keyset' ? { after: pageToken, take: page.per_page } : rowsOf(page))
 
 /** A search over names of branches or tags. A text longer than a name can find nothing. */
 export const nameSearch = () =>

@@ -11,7 +11,7 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { requestBody } from '../shapes/bodies.js'
+import { requestBody } from '../repository/git-http/git-http.js'
 import {
   advertiseAll,
   listAllLfsObjects,

@@ -16,10 +16,11 @@ import {
   type Route,
   route,
   text,
+  windowOf,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
-import { commitBytesMax, content, optional, optionalText, windowOf } from '../../shapes/parameters.js'
+import { commitBytesMax, content, optional, optionalText } from '../../shapes/parameters.js'
 import * as files from './files.js'
 import {
   describeFile,

@@ -2,11 +2,11 @@ import type { GitService } from '@switchyard/git-storage/git-http'
 import { answered, endpoint, type Route, route } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { createGitGuards, type ProjectCall } from '../../guards.js'
-import { requestBody } from '../../shapes/bodies.js'
 import {
   advertiseReferences,
   type GitHttpDependencies,
   inStream,
+  requestBody,
   type ServeExchange,
   serveFetch,
   takePush,

@@ -18,11 +18,11 @@ import {
   type Route,
   route,
   rowId,
+  startBytes,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { createGitGuards, type ProjectCall } from '../../guards.js'
-import { startBytes } from '../../shapes/bodies.js'
 import { optional, optionalText } from '../../shapes/parameters.js'
 import type { LfsDependencies } from './lfs.js'
 import * as lfs from './lfs.js'
