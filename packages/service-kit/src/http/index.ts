@@ -14,6 +14,7 @@ export {
 export { arriving } from './body/arriving.js'
 export { JsonText } from './body/kept-texts.js'
 export type { LargeBody, ParseLargeBody } from './body/read-input.js'
+export { startBytes } from './byte-range.js'
 export {
   accepted,
   answered,
@@ -51,9 +52,13 @@ export {
   pageParameters,
   pageReply,
   rowsOf,
+  takeWindow,
+  type Window,
+  windowOf,
 } from './pagination.js'
 export {
   decimal,
+  emptyAs,
   filledText,
   flag,
   integer,

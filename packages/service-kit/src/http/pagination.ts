@@ -1,3 +1,4 @@
+import { invalidParameters } from '@switchyard/domain'
 import { type Call, ok, type Reply } from './endpoint.js'
 import { integer, text } from './parameters.js'
 
@@ -9,12 +10,10 @@ const perPageMax = 100
  */
 const linkBytesMax = 8 * 1024
 
-const atLeastOne = () => integer().refine((value) => value >= 1, { error: 'does not have a valid value' })
-
 /** Parameters of every list; spread into the endpoint's own. A page size above 100 is read as 100. */
 export const pageParameters = {
-  page: atLeastOne().default(1).meta({ description: 'Which page, from 1' }),
-  per_page: atLeastOne()
+  page: integer(1).default(1).meta({ description: 'Which page, from 1' }),
+  per_page: integer(1)
     .transform((value) => Math.min(value, perPageMax))
     .default(perPageDefault)
     .meta({ description: `Items on a page, at most ${perPageMax}` }),
@@ -70,6 +69,39 @@ export const keysetParameters = {
   pagination: text().default('legacy').meta({ description: '`keyset`: read on by `page_token`' }),
   page_token: text().optional().meta({ description: 'From `Link` of the page before' }),
 }
+
+/**
+ * The requested items of a list: after a number of others, or after the item with a key (undefined: from the
+ * first on).
+ */
+export type Window = { take: number } & ({ skip: number } | { after: string | undefined })
+
+/**
+ * Returns the requested items of a list.
+ *
+ * @returns `next`: key of the last item when more items follow; otherwise null
+ * @throws DomainError invalid-parameters when no item has the key
+ */
+export function takeWindow<Item>(
+  all: readonly Item[],
+  window: Window,
+  keyOf: (item: Item) => string,
+): { items: Item[]; next: string | null } {
+  const start = 'skip' in window ? window.skip : startAfter(all, window.after, keyOf)
+  const items = all.slice(start, start + window.take)
+  const last = items.at(-1)
+  return { items, next: last !== undefined && start + window.take < all.length ? keyOf(last) : null }
+}
+
+function startAfter<Item>(all: readonly Item[], key: string | undefined, keyOf: (item: Item) => string) {
+  const found = key === undefined ? -1 : all.findIndex((item) => keyOf(item) === key)
+  if (key !== undefined && found === -1) throw invalidParameters(['page_token is invalid'])
+  return found + 1
+}
+
+/** Returns the window of a list: a page, or the items after a token. */
+export const windowOf = (pagination: string, pageToken: string | undefined, page: Page): Window =>
+  pagination === 'keyset' ? { after: pageToken, take: page.per_page } : rowsOf(page)
 
 /**
  * Returns a page of a list that is read on from a token, with a `Link` to the next page only.

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import {
   decimal,
+  emptyAs,
   filledText,
   flag,
   integer,
@@ -83,12 +84,20 @@ describe('readParameters', () => {
     ['a rounded number', z.object({ id: text() }), JSON.parse('{"id":3544790567247868102}'), 'id is invalid'],
     ['an infinite number', z.object({ id: text() }), JSON.parse('{"id":1e400}'), 'id is invalid'],
     ['several', z.object({ a: text(), b: integer() }), { b: 'x' }, 'a is missing, b is invalid'],
+    [
+      'out of range',
+      z.object({ a: integer(1), b: integer(0, 9) }),
+      { a: 0, b: '10' },
+      'a does not have a valid value, b does not have a valid value',
+    ],
   ])('words its problem as clients expect: %s', (_case, schema, given, expected) => {
     expect(refusal(schema, given)).toBe(expected)
   })
 
   it.each([
     ['11', integer(), 11],
+    ['11', integer(1, 11), 11],
+    ['', emptyAs(null, text().nullable()), null],
     ['80.5', decimal(), 80.5],
     [' -.5e1 ', decimal(), -5],
     [0, decimal(), 0],

@@ -142,11 +142,19 @@ export const searchedText = () =>
     error: `is too short (minimum is ${searchedCharsMin} characters)`,
   })
 
+/** What the empty text stands for, which forms send for an empty field: null, or undefined for left out. */
+export const emptyAs = <Schema extends z.ZodType>(meaning: null | undefined, schema: Schema) =>
+  z.preprocess((value) => (value === '' ? meaning : value), schema)
+
 const wholeNumber = (value: unknown) =>
   typeof value === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(value) ? Number(value) : value
 
-/** Reads a whole number, also from text. */
-export const integer = () => z.preprocess(wholeNumber, z.int())
+/** Reads a whole number in a range, also from text. */
+export const integer = (min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY) =>
+  z.preprocess(
+    wholeNumber,
+    z.int().refine((value) => value >= min && value <= max, { error: 'does not have a valid value' }),
+  )
 
 export const rowId = () => z.preprocess(wholeNumber, z.int().min(1).max(2_147_483_647))
 

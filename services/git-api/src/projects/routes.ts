@@ -6,6 +6,7 @@ import {
   auditAuthor,
   type Call,
   created,
+  emptyAs,
   endpoint,
   filledText,
   flag,
@@ -55,15 +56,10 @@ const servicesParameter = {
 
 /** A parameter that only administrators may set. */
 const sizeLimit = () =>
-  z
-    .preprocess(
-      (value) => (value === '' ? null : value),
-      integer().pipe(z.int().min(0).max(sizeLimitMax)).nullish(),
-    )
-    .meta({
-      description:
-        'Most bytes of repository and LFS objects; 0: no limit; null: that of the installation. Administrators only',
-    })
+  emptyAs(null, integer().pipe(z.int().min(0).max(sizeLimitMax)).nullish()).meta({
+    description:
+      'Most bytes of repository and LFS objects; 0: no limit; null: that of the installation. Administrators only',
+  })
 const sizeLimitMax = 2 ** 50
 
 const createInput = z.object({

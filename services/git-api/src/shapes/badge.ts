@@ -22,9 +22,7 @@ const keyWidthMax = 512
 /** Parameters for the look of a badge. */
 export const badgeParameters = {
   key_text: optionalText(text(keyLengthMax)),
-  key_width: optional(
-    integer().refine((width) => width >= 1 && width <= keyWidthMax, { error: 'does not have a valid value' }),
-  ),
+  key_width: optional(integer(1, keyWidthMax)),
   style: z.enum(['flat', 'flat-square']).default('flat'),
 }
 

@@ -1,6 +1,6 @@
 import { type Scope, scopes } from '@switchyard/domain/access'
 import { refNameLengthMax } from '@switchyard/domain/commit'
-import { flag, list, pathCharsMax, rowsOf, text } from '@switchyard/service-kit/http'
+import { emptyAs, flag, list, pathCharsMax, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { regexCharsMax } from './name-regex.js'
 
@@ -63,11 +63,10 @@ const day = () =>
     })
 
 /** An optional date; the empty text, which forms send for an empty field, counts as missing. */
-export const optionalDay = () => z.preprocess((value) => (value === '' ? undefined : value), optional(day()))
+export const optionalDay = () => emptyAs(undefined, optional(day()))
 
 /** An optional date, which null removes; forms send the empty text for null. */
-export const clearableDay = () =>
-  z.preprocess((value) => (value === '' ? null : value), day().nullable().optional())
+export const clearableDay = () => emptyAs(null, day().nullable().optional())
 
 const topicLengthMax = 255
 
@@ -108,13 +107,6 @@ export const accessLevel = (...levels: number[]) =>
       .refine((level) => levels.includes(level), { error: 'does not have a valid value' })
       .meta({ enum: levels }),
   )
-
-/** Returns the window of a list: a page, or the items after a token. */
-export const windowOf = (
-  pagination: string,
-  pageToken: string | undefined,
-  page: Parameters<typeof rowsOf>[0],
-) => (pagination === 'keyset' ? { after: pageToken, take: page.per_page } : rowsOf(page))
 
 /** A search over names of branches or tags. A text that is longer than a name finds nothing. */
 export const nameSearch = () =>

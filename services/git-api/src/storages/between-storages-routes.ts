@@ -11,7 +11,7 @@ import {
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { requestBody } from '../shapes/bodies.js'
+import { requestBody } from '../repository/git-http/git-http.js'
 import type { StorageDependencies } from './between-storages.js'
 import * as betweenStorages from './between-storages.js'
 import { secretHeader } from './storages.js'

@@ -6,7 +6,7 @@ import { cursorHeaders, cursorReply, readCursor, writeCursor } from '../shapes/p
 import { cursorParameters, tenantParameter } from '../shapes/parameters.js'
 import { encodingOf } from '../shapes/payload.js'
 import { newestFirst } from '../shapes/search.js'
-import { sagaReader, tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../tenants.js'
 import { getPayload, listParked } from './activities.js'
 import type { ParkedActivity, StoredPayload } from './store.js'
 

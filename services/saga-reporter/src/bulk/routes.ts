@@ -17,7 +17,7 @@ import {
 import { z } from 'zod'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { filterParameter, noteText, searchOf, tenantParameter } from '../shapes/parameters.js'
-import { sagaReader, tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../tenants.js'
 import * as bulk from './bulk.js'
 import { bulkActions, bulkItemStates } from './job.js'
 import {
@@ -82,10 +82,7 @@ const listBulkResults = ({ database }: bulk.BulkDependencies) =>
       id: rowId(),
       state: z.enum(bulkItemStates).optional(),
       per_page: pageParameters.per_page,
-      after: integer()
-        .refine((value) => value >= 0 && value <= 2_147_483_647, { error: 'does not have a valid value' })
-        .default(0)
-        .meta({ description: 'Results after this position' }),
+      after: integer(0, 2_147_483_647).default(0).meta({ description: 'Results after this position' }),
     }),
     async handle({ tenant, id, state, per_page, after }, _caller, call) {
       const { items, hasMore } = await bulk.listBulkResults(
@@ -102,8 +99,7 @@ const listBulkResults = ({ database }: bulk.BulkDependencies) =>
 const jobParameters = {
   action: z.enum(bulkActions),
   note: noteText(),
-  expected_count: integer()
-    .refine((value) => value >= 0, { error: 'does not have a valid value' })
+  expected_count: integer(0)
     .optional()
     .meta({ description: 'Refuses the job when the filter finds another number of sagas' }),
 }

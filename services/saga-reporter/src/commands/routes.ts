@@ -17,7 +17,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { filterParameter, searchOf, tenantParameter } from '../shapes/parameters.js'
-import { sagaReader, tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../tenants.js'
 import {
   type BatchDecision,
   type CommandDependencies,
@@ -80,8 +80,7 @@ const operatorOf = (caller: Caller, call: Call): Operator => ({
 const expiry = { usual: 3600, most: 7 * 24 * 3600 }
 
 const expiresIn = () =>
-  integer()
-    .refine((value) => value >= 10 && value <= expiry.most, { error: 'does not have a valid value' })
+  integer(10, expiry.most)
     .default(expiry.usual)
     .meta({ description: 'Seconds after which no orchestrator gets the command any more: 10 to 604800' })
 
@@ -138,9 +137,9 @@ const createBatch = (dependencies: CommandDependencies) =>
       ...tenantParameter,
       ...requestParameters,
       filter: filterParameter,
-      expected_count: integer()
-        .refine((value) => value >= 0, { error: 'does not have a valid value' })
-        .meta({ description: 'The `matched` of the preview: another number of sagas is refused' }),
+      expected_count: integer(0).meta({
+        description: 'The `matched` of the preview: another number of sagas is refused',
+      }),
     }),
     async handle({ tenant, kind, reason, expires_in, filter, expected_count }, caller: Caller, call) {
       const found = { tenant, ...searchOf(tenant, filter) }

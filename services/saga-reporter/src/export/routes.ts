@@ -11,7 +11,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { searchParameters, toSearch } from '../shapes/parameters.js'
-import { sagaReader, tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../tenants.js'
 import { exportFormats, exportSagas } from './export.js'
 
 export const exportRoutes = (database: Pooled): Route[] => [

@@ -8,7 +8,7 @@ import type { Reader } from '../access/access.js'
 import { serverStream } from '../grpc/grpc.js'
 import { toEventMessage } from '../shapes/messages.js'
 import { refuseNul } from '../shapes/parameters.js'
-import { withTenant } from '../shapes/tenants.js'
+import { withTenant } from '../tenants.js'
 import type { Batch, WatchFilter } from './follow.js'
 import type { LiveSagas } from './live.js'
 

@@ -16,7 +16,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
-import { sagaReader, tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../tenants.js'
 import type { Batch } from './follow.js'
 import type { LiveSagas } from './live.js'
 import type { LogEntry } from './store.js'
@@ -33,8 +33,6 @@ const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
     (given) => (Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : given),
     list(z.enum(values)).refine((words) => words.length > 0, { error: 'is empty' }),
   )
-
-const position = () => integer().refine((value) => value >= 0, { error: 'does not have a valid value' })
 
 /** Endpoints that stream the log as it grows. */
 export const liveRoutes = (dependencies: StreamDependencies): Route[] => [
@@ -54,7 +52,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
       saga_id: text().optional(),
       status: listOf(sagaStatuses).optional(),
       operation: listOf(operationNames).optional(),
-      last_event_id: position().optional(),
+      last_event_id: integer(0).optional(),
     }),
     handle: async (input, caller: Caller, call) => {
       const { request, response } = call.raw
@@ -81,7 +79,7 @@ const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
 
 /** Reads the position from the header of a client that reconnects; its query repeats the first request. */
 function headerPosition(value: string | undefined): number | undefined {
-  const parsed = position().safeParse(value)
+  const parsed = integer(0).safeParse(value)
   return parsed.success ? parsed.data : undefined
 }
 

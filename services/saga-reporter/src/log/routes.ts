@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { type Decoder, decoders } from '../shapes/operations.js'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { snakeCase, tenantParameter } from '../shapes/parameters.js'
-import { sagaReader, tenantRoute } from '../shapes/tenants.js'
 import { traceUrl } from '../shapes/trace-url.js'
+import { sagaReader, tenantRoute } from '../tenants.js'
 import { listEvents } from './log.js'
 import type { SagaEventView } from './store.js'
 
@@ -24,9 +24,7 @@ const listSagaEvents = (database: Pooled, traceUrlTemplate: string | undefined) 
       id: text(),
       ...tenantParameter,
       per_page: pageParameters.per_page,
-      after: integer()
-        .refine((value) => value >= 0, { error: 'does not have a valid value' })
-        .default(0),
+      after: integer(0).default(0),
     }),
     handle: async ({ id, tenant, per_page, after }, _caller, call) => {
       const key = { tenant, sagaId: id }

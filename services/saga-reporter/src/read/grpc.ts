@@ -25,7 +25,7 @@ import {
   toSearch,
 } from '../shapes/parameters.js'
 import type { SagaOrder, SagaPosition, SagaSearch } from '../shapes/search.js'
-import { withTenant } from '../shapes/tenants.js'
+import { withTenant } from '../tenants.js'
 import { getSaga } from './read.js'
 
 export interface SagaQueryOptions {

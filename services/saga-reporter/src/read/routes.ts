@@ -5,7 +5,7 @@ import { sagaUrl } from '../shapes/activity.js'
 import { readActivityCursor } from '../shapes/paging.js'
 import { tenantParameter } from '../shapes/parameters.js'
 import { presentSagaDetail, sagaDetailShape } from '../shapes/saga.js'
-import { sagaReader, tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../tenants.js'
 import { getSagaDetail } from './read.js'
 
 export const sagaRoutes = (database: Pooled): Route[] => [

@@ -13,7 +13,7 @@ import { z } from 'zod'
 import { sagaUrl } from '../shapes/activity.js'
 import { noteText, tenantParameter } from '../shapes/parameters.js'
 import { noteShape, presentNote, presentSagaDetail, sagaDetailShape } from '../shapes/saga.js'
-import { tenantRoute } from '../shapes/tenants.js'
+import { tenantRoute } from '../tenants.js'
 import { type ResolveSaga, writeNote } from './resolve.js'
 
 /** Endpoints for operators who handle one saga. */

@@ -10,7 +10,7 @@ import {
   toSearch,
 } from '../shapes/parameters.js'
 import { presentSaga, sagaShape } from '../shapes/saga.js'
-import { sagaReader, tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../tenants.js'
 import * as search from './search.js'
 
 export const searchRoutes = (database: Pooled): Route[] => [

@@ -3,7 +3,7 @@ import { type Clock, dayMs } from '@switchyard/domain'
 import { endpoint, integer, ok, parameterProblem, type Route, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
-import { sagaReader, tenantRoute } from '../shapes/tenants.js'
+import { sagaReader, tenantRoute } from '../tenants.js'
 import { type BucketRange, causesMax, measureFailureHistory, measureSagas, type SagaStats } from './stats.js'
 import type { SagaKindCount, StatsRange } from './store.js'
 

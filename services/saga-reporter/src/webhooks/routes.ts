@@ -6,6 +6,7 @@ import {
   administrator,
   auditAuthor,
   created,
+  emptyAs,
   endpoint,
   filledText,
   flag,
@@ -41,7 +42,7 @@ import {
 } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { identifierCharsMax, tenantParameter } from '../shapes/parameters.js'
-import { tenantRoute } from '../shapes/tenants.js'
+import { tenantRoute } from '../tenants.js'
 import * as hooks from './webhooks.js'
 
 const base = '/sagas/webhooks'
@@ -91,8 +92,7 @@ const presentWebhook = (webhook: Webhook): z.output<typeof webhookShape> => ({
 })
 
 /** A service name or null. A form cannot send null, so an empty text means null. */
-const serviceName = () =>
-  z.preprocess((value) => (value === '' ? null : value), text(identifierCharsMax).nullable())
+const serviceName = () => emptyAs(null, text(identifierCharsMax).nullable())
 
 /** A list of events. A form with one event sends a text instead. */
 const events = () => z.preprocess((value) => (typeof value === 'string' ? [value] : value), list(text()))

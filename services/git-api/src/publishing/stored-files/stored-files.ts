@@ -2,11 +2,10 @@ import { type Database, type DatabaseOrTransaction, inTransaction } from '@switc
 import { tooLarge } from '@switchyard/domain'
 import type { LfsObject } from '@switchyard/domain/commit'
 import { largestFile, storeFile } from '@switchyard/git-storage/lfs'
-import { answered, type Call, inSlot } from '@switchyard/service-kit/http'
+import { answered, type Call, inSlot, startBytes } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import type { Jobs } from '../../jobs.js'
 import { findQuotaRefusal, type LfsTransferDependencies, openLfsObject } from '../../repository/lfs/lfs.js'
-import { startBytes } from '../../shapes/bodies.js'
 import type { StorageSpace } from '../../system/system.js'
 
 // Stores files of packages and comments. Their bytes are objects beside the repository, like those of Git

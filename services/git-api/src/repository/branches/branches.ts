@@ -26,10 +26,9 @@ import {
   type Reference,
 } from '@switchyard/git-storage/references'
 import type { RecordIntent, Repository } from '@switchyard/git-storage/repository'
-import type { Call } from '@switchyard/service-kit/http'
+import { type Call, takeWindow, type Window } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import { matchingNames } from '../../shapes/name-regex.js'
-import { takeWindow, type Window } from '../../shapes/window.js'
 import {
   type ForDevelopers,
   protectOneBranch,

@@ -18,11 +18,12 @@ import {
   route,
   text,
   unmodifiedSinceMs,
+  windowOf,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { commitShape, presentCommit } from '../../shapes/commit.js'
-import { nameRegex, nameSearch, optional, windowOf } from '../../shapes/parameters.js'
+import { nameRegex, nameSearch, optional } from '../../shapes/parameters.js'
 import type { ReferenceDependencies } from '../references/references.js'
 import type { BranchView } from './branches.js'
 import * as branches from './branches.js'

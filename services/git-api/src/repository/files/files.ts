@@ -28,9 +28,8 @@ import {
   writeBlob,
 } from '@switchyard/git-storage/files'
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
-import type { Call } from '@switchyard/service-kit/http'
+import { type Call, takeWindow, type Window } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
-import { takeWindow, type Window } from '../../shapes/window.js'
 import {
   type CommitDependencies,
   type CommitDescription,

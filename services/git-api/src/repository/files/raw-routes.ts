@@ -1,7 +1,6 @@
-import { answered, type Call, endpoint, type Route, route } from '@switchyard/service-kit/http'
+import { answered, type Call, endpoint, type Route, route, startBytes } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
-import { startBytes } from '../../shapes/bodies.js'
 import {
   kindOf,
   pageOptions,

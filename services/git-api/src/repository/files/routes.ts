@@ -16,10 +16,11 @@ import {
   type Route,
   route,
   text,
+  windowOf,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
-import { commitBytesMax, content, optional, optionalText, windowOf } from '../../shapes/parameters.js'
+import { commitBytesMax, content, optional, optionalText } from '../../shapes/parameters.js'
 import type { FileDependencies } from './files.js'
 import * as files from './files.js'
 import {
@@ -144,12 +145,10 @@ const getRawFile = (deps: FileDependencies) =>
     },
   })
 
-const lineNumber = () => integer().refine((line) => line >= 1, { error: 'does not have a valid value' })
-
 const getBlameInput = z.object({
   file_path: text(pathCharsMax),
   ref: filledText(),
-  range: optional(z.object({ start: lineNumber(), end: lineNumber() })).meta({
+  range: optional(z.object({ start: integer(1), end: integer(1) })).meta({
     description: 'First and last line: `range[start]=1&range[end]=20`',
   }),
 })

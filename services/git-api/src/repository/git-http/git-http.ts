@@ -1,6 +1,7 @@
-import type { Readable, Writable } from 'node:stream'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { isDatabaseUnavailable } from '@switchyard/db'
-import { unauthenticated, unavailable } from '@switchyard/domain'
+import { DomainError, unauthenticated, unavailable } from '@switchyard/domain'
 import { compilePushRules } from '@switchyard/domain/access'
 import {
   advertiseRefs,
@@ -118,3 +119,34 @@ function refuseWithoutDatabase(error: unknown): never {
   if (!isDatabaseUnavailable(error)) throw error
   throw unavailable('The database does not answer. Try again in a moment.', { cause: error })
 }
+
+/**
+ * The bytes that the client sends, unpacked: git compresses long negotiations. The stream can be closed while
+ * the connection stays open for the answer.
+ */
+export function requestBody({ request }: Call['raw'], service: GitService): Readable {
+  const type = request.headers['content-type']
+  if (type !== `application/x-${service}-request`) {
+    throw new DomainError(
+      'unsupported-media-type',
+      `The provided content-type '${type ?? ''}' is not supported.`,
+    )
+  }
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (!encodings.includes(encoding))
+    throw new DomainError('unsupported-media-type', 'the body could not be read')
+  const body = new PassThrough()
+  // A reader gets an error from its read; without a reader the error has no consequence.
+  body.on('error', () => undefined)
+  request.on('error', (error) => body.destroy(error))
+  if (encoding === 'identity') return request.pipe(body)
+  const unpacked = request.pipe(createGunzip())
+  unpacked.on('error', (cause) => body.destroy(unreadable(cause)))
+  body.on('close', () => unpacked.destroy())
+  return unpacked.pipe(body)
+}
+
+const encodings = ['identity', 'gzip', 'x-gzip']
+
+const unreadable = (cause: Error) =>
+  new DomainError('invalid-parameters', 'the body could not be read', { cause })

@@ -2,7 +2,6 @@ import type { GitService } from '@switchyard/git-storage/git-http'
 import { answered, endpoint, type Route, route } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { createGitGuards, type ProjectCall } from '../../guards.js'
-import { requestBody } from '../../shapes/bodies.js'
 import type { GitHttpDependencies, ServeExchange } from './git-http.js'
 import * as gitHttp from './git-http.js'
 
@@ -55,7 +54,7 @@ const rpc = (deps: GitHttpDependencies, service: GitService, serve: ServeExchang
     input: z.object({}),
     async handle(_input, access: ProjectCall, call) {
       const { request, response } = call.raw
-      const input = requestBody(call.raw, service)
+      const input = gitHttp.requestBody(call.raw, service)
       try {
         await gitHttp.inStream(deps.transferIdleMs, access, call, (client) => {
           response.set({ 'Content-Type': `application/x-${service}-result`, 'Cache-Control': 'no-cache' })

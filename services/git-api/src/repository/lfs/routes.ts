@@ -6,6 +6,7 @@ import {
   arriving,
   type Call,
   created,
+  emptyAs,
   endpoint,
   filledText,
   flag,
@@ -17,11 +18,11 @@ import {
   type Route,
   route,
   rowId,
+  startBytes,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { createGitGuards, type ProjectCall } from '../../guards.js'
-import { startBytes } from '../../shapes/bodies.js'
 import { optional, optionalText } from '../../shapes/parameters.js'
 import type { LfsDependencies } from './lfs.js'
 import * as lfs from './lfs.js'
@@ -147,7 +148,7 @@ const pageMax = 100
 
 const pageFields = {
   /** The `next_cursor` of the previous page. git-lfs sends an empty text for the first page. */
-  cursor: z.preprocess((value) => (value === '' ? undefined : value), optional(rowId())),
+  cursor: emptyAs(undefined, optional(rowId())),
   /** git-lfs sends 0 when its user gave no limit. */
   limit: optional(integer()).transform((limit) => Math.min(limit && limit > 0 ? limit : pageMax, pageMax)),
 }
@@ -170,7 +171,7 @@ const listLocks = (database: Database) =>
     input: z.object({
       ...pageFields,
       path: optionalText(text(pathCharsMax)),
-      id: z.preprocess((value) => (value === '' ? undefined : value), optional(text())),
+      id: emptyAs(undefined, optional(text())),
     }),
     async handle({ path, id, cursor, limit }, access: ProjectCall) {
       // An id outside the range of row ids matches no lock.

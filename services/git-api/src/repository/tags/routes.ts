@@ -16,11 +16,12 @@ import {
   text,
   unmodifiedSinceMs,
   unsupported,
+  windowOf,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { commitShape, presentCommit, presentSignature, signatureShape } from '../../shapes/commit.js'
-import { nameRegex, nameSearch, optional, windowOf } from '../../shapes/parameters.js'
+import { nameRegex, nameSearch, optional } from '../../shapes/parameters.js'
 import type { ReferenceDependencies } from '../references/references.js'
 import type { TagView } from './tags.js'
 import * as tags from './tags.js'

@@ -24,11 +24,10 @@ import {
   readAnnotations,
   writeTag,
 } from '@switchyard/git-storage/references'
-import type { Call } from '@switchyard/service-kit/http'
+import { type Call, takeWindow, type Window } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import { findDescriptionsOfTags } from '../../publishing/releases/store.js'
 import type { SignatureKind } from '../../shapes/commit.js'
-import { takeWindow, type Window } from '../../shapes/window.js'
 import { filterByName } from '../branches/branches.js'
 import { readSignature } from '../commits/commits.js'
 import { mayCreateTag, protectedTagRefusal } from '../protected-tags/protected-tags.js'
