@@ -4,6 +4,7 @@ import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { ProjectCall } from '../../guards.js'
 import type { StatementKind } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
+import type { FailureReport } from './store.js'
 import * as store from './store.js'
 
 /**
@@ -19,7 +20,7 @@ export interface ChangeFailure {
   failedAt: Date | null
   /** Null: it is no failure, or lasts. */
   restoredAt: Date | null
-  report: store.FailureReport | null
+  report: FailureReport | null
 }
 
 /** @throws DomainError not-found */

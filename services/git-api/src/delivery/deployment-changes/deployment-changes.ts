@@ -9,6 +9,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { type Repeated, repeat } from '../../repeat.js'
 import type { Storages } from '../../storages/storages.js'
 import { leadTimesOf } from './lead-times.js'
+import type { DeploymentChange, WaitingDeployment } from './store.js'
 import * as store from './store.js'
 
 interface Needs {
@@ -61,9 +62,9 @@ async function measureWaiting({ database, git, storages, logger }: Needs, signal
   }
 }
 
-const unknown: store.DeploymentChange = { commits: 0, leadSeconds: [], rollsBackId: null }
+const unknown: DeploymentChange = { commits: 0, leadSeconds: [], rollsBackId: null }
 
-type Deployed = Pick<store.WaitingDeployment, 'sha' | 'finishedAt'>
+type Deployed = Pick<WaitingDeployment, 'sha' | 'finishedAt'>
 
 /**
  * What a deployment brings. The first one to an environment brings its newest commit alone: the others may
@@ -75,7 +76,7 @@ async function measureChange(
   repository: Repository,
   { sha, finishedAt }: Deployed,
   earlier: readonly { id: number; sha: string }[],
-): Promise<store.DeploymentChange> {
+): Promise<DeploymentChange> {
   try {
     if ((await findCommitId(repository, sha)) === null) return unknown
     const take = earlier.length === 0 ? 1 : commitsMax

@@ -8,6 +8,7 @@ import { getDeployment } from '../deployments/deployments.js'
 import type { DeploymentView } from '../deployments/store.js'
 import { listRunsAbout } from '../impact-rules/impact-rules.js'
 import type { RunView } from '../impact-rules/store.js'
+import type { FindingFilter, FindingView, StoredImpact } from './store.js'
 import * as store from './store.js'
 
 /**
@@ -19,7 +20,7 @@ export type ImpactState = (typeof impactStates)[number]
 
 export interface ImpactView {
   state: ImpactState
-  stored: store.StoredImpact
+  stored: StoredImpact
   services: ServiceMetrics[]
   /** Null: they were not compared. */
   queues: ServiceQueues[] | null
@@ -69,7 +70,7 @@ export async function getImpact(
 
 function stateOf(
   { services, finishedAt, status }: DeploymentView,
-  { impact, findings, dismissal }: store.StoredImpact,
+  { impact, findings, dismissal }: StoredImpact,
   now: Date,
 ): ImpactState {
   if (findings.length > 0) return dismissal ? 'dismissed' : 'found'
@@ -113,9 +114,9 @@ export const dismissals: StatementKind = {
 export async function listFindings(
   database: Database,
   caller: Caller,
-  { tenant, ...filter }: Omit<store.FindingFilter, 'tenants'> & { tenant: string },
+  { tenant, ...filter }: Omit<FindingFilter, 'tenants'> & { tenant: string },
   rows: Rows,
-): Promise<{ findings: store.FindingView[]; total: number }> {
+): Promise<{ findings: FindingView[]; total: number }> {
   const bound = boundTenantsOf(caller)
   requireTenant(bound, tenant)
   const tenants = bound === null ? [tenant, ofQueues] : [tenant]
