@@ -161,7 +161,7 @@ export interface ActivityErrors {
 }
 
 /** The text that searches look through. */
-const textOf = ({ activity }: ActivityErrors): string =>
+const searchedText = ({ activity }: ActivityErrors): string =>
   [activity.executeErrors, activity.compensateErrors].filter(Boolean).join('\n')
 
 /** Columns that an update keeps. */
@@ -177,11 +177,11 @@ const errorColumns: readonly Column<ActivityErrors>[] = [
   {
     name: 'fingerprint',
     type: 'text',
-    get: (errors) => errors.activity.errorFingerprint ?? errorFingerprint(textOf(errors)),
+    get: (errors) => errors.activity.errorFingerprint ?? errorFingerprint(searchedText(errors)),
   },
-  { name: 'text', type: 'text', get: textOf },
+  { name: 'text', type: 'text', get: searchedText },
   // PostgreSQL folds the case of search terms, so it folds the case of the searched text as well.
-  { name: 'folded', type: 'text', get: textOf, expression: 'lower(given.folded)' },
+  { name: 'folded', type: 'text', get: searchedText, expression: 'lower(given.folded)' },
 ]
 
 export const upsertErrors = insertInto(

@@ -204,7 +204,7 @@ const asksForNothing = (value: unknown) =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 /** Objects of forms have no prototype, and so no text. */
-const textOf = (value: unknown) => (typeof value === 'object' ? '' : String(value))
+const scalarText = (value: unknown) => (typeof value === 'object' ? '' : String(value))
 
 /**
  * A parameter that GitLab has, and that cannot be taken here. It is refused, because an answer that ignored
@@ -216,7 +216,7 @@ const textOf = (value: unknown) => (typeof value === 'object' ? '' : String(valu
 export const unsupported = (problem: string, ...harmless: string[]) =>
   z
     .unknown()
-    .refine((value) => asksForNothing(value) || harmless.includes(textOf(value)), { error: problem })
+    .refine((value) => asksForNothing(value) || harmless.includes(scalarText(value)), { error: problem })
     .optional()
     .meta({
       deprecated: true,

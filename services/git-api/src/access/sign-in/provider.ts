@@ -90,7 +90,7 @@ export function createProvider(settings: SignInProvider, baseUrl: string): Provi
       const configuration = await discover(settings).catch(away)
       const answer = exchange(configuration, new URL(`${redirectUri}?${query}`), flow)
       return answer.catch((error: unknown) => {
-        throw refusalOf(error)
+        throw refusedExchange(error)
       })
     },
     async endSessionUrl() {
@@ -199,7 +199,7 @@ const away = (cause: unknown): never => {
 }
 
 /** Why a code could not be exchanged, as far as the person at the browser can do something about it. */
-function refusalOf(error: unknown): SignInRefused {
+function refusedExchange(error: unknown): SignInRefused {
   if (error instanceof SignInRefused) return error
   if (error instanceof oidc.AuthorizationResponseError)
     return refused(error.error === 'access_denied' ? 'denied' : 'not_verified', error)
