@@ -101,7 +101,7 @@ const createMove = (deps: StorageMoveDependencies) =>
     }),
     async handle({ destination_storage_name }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      const move = await storages.requestMove(deps, access, destination_storage_name, author)
+      const move = await storages.requestMove(deps, access.project, destination_storage_name, author)
       return created(presentStorageMove(move, access.project))
     },
   })
@@ -124,5 +124,10 @@ const getMove = (database: Database) =>
     replies: { 200: storageMoveShape },
     input: z.object({ repository_storage_id: rowId() }),
     handle: async ({ repository_storage_id }, access: ProjectCall<Caller>) =>
-      ok(presentStorageMove(await storages.getMove(database, access, repository_storage_id), access.project)),
+      ok(
+        presentStorageMove(
+          await storages.getMove(database, access.project, repository_storage_id),
+          access.project,
+        ),
+      ),
   })

@@ -1,12 +1,17 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '@switchyard/config'
-import { type AuditAuthor, type Database, inTransaction, type RepositoryStorageMove } from '@switchyard/db'
+import {
+  type AuditAuthor,
+  type Database,
+  inTransaction,
+  type Project,
+  type RepositoryStorageMove,
+} from '@switchyard/db'
 import { invalid, notFound, unavailable } from '@switchyard/domain'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Counter } from 'prom-client'
 import { recordProjectEvent } from '../audit/audit.js'
 import type { Config } from '../config.js'
-import type { ProjectCall } from '../guards.js'
 import { createRepositoryMove, findRepositoryMove } from './store.js'
 
 export { listRepositoryMoves } from './store.js'
@@ -74,7 +79,7 @@ const isEqual = (value: string | undefined, secret: Secret | undefined) =>
  */
 export async function requestMove(
   { database, storages }: { database: Database; storages: Storages },
-  { project }: ProjectCall,
+  project: Project,
   destination: string,
   author: AuditAuthor,
 ): Promise<RepositoryStorageMove> {
@@ -95,10 +100,10 @@ export async function requestMove(
 /** @throws DomainError not-found */
 export async function getMove(
   database: Database,
-  { project }: ProjectCall,
+  { id: projectId }: Project,
   id: number,
 ): Promise<RepositoryStorageMove> {
-  const move = await findRepositoryMove(database, project.id, id)
+  const move = await findRepositoryMove(database, projectId, id)
   if (!move) throw notFound()
   return move
 }

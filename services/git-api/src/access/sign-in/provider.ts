@@ -17,7 +17,7 @@ export interface ProviderAnswer {
 }
 
 /** What a verified logout token ends: all sessions of a subject, or one session. */
-export interface ProviderLogout {
+interface ProviderLogout {
   issuer: string
   subject: string | undefined
   sessionId: string | undefined
