@@ -22,17 +22,11 @@ import { z } from 'zod'
 import type { ProjectCall, ProjectGuards } from '../../guards.js'
 import { accessLevel, optionalDay, scopeList, tokenDescription } from '../../shapes/parameters.js'
 import { accessLevelShape } from '../../shapes/user.js'
+import { issuedTokenShape, presentIssuedToken, presentToken, tokenShape } from './present.js'
 import * as projectTokens from './project-tokens.js'
-import {
-  issuedTokenShape,
-  presentIssuedToken,
-  presentToken,
-  type TokenWithSecret,
-  tokenShape,
-} from './routes.js'
 import type { ProjectTokenWithLevel } from './store.js'
 import * as tokenRotation from './token-rotation.js'
-import type { TokenDependencies } from './tokens.js'
+import type { IssuedToken, TokenDependencies } from './tokens.js'
 import * as tokens from './tokens.js'
 
 const projectTokenShape = z
@@ -53,7 +47,7 @@ const presentProjectToken = ({
 })
 
 const presentIssuedProjectToken = (
-  issued: TokenWithSecret,
+  issued: IssuedToken,
   accessLevel: number,
 ): z.output<typeof issuedProjectTokenShape> => ({
   ...presentIssuedToken(issued),
