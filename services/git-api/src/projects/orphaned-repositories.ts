@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Database, listDestroyedProjects, listKnownDiskPaths } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage/git'
 import { removeStaleUploads } from '@switchyard/git-storage/lfs-objects'
 import {
@@ -12,6 +12,7 @@ import {
 import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Repeated, repeat } from '../repeat.js'
+import { listDestroyedProjects, listKnownDiskPaths } from './store.js'
 
 interface Needs {
   database: Database
