@@ -5,17 +5,8 @@ import type { JobView, PipelineView } from '../ci/pipelines/pipelines.js'
 import type { PipelineWithAuthor } from '../ci/pipelines/store.js'
 import type { StatusWithAuthor } from '../ci/statuses/store.js'
 import { commitShape, pipelineBasicShape, presentCommit, presentPipelineBasic } from './commit.js'
+import { secondsBetween, wholeSeconds } from './durations.js'
 import { presentUser, userShape } from './user.js'
-
-/** Null while one of the times is missing. */
-export const secondsBetween = (from: Date | null, to: Date | null) =>
-  from && to ? (to.getTime() - from.getTime()) / 1000 : null
-
-/** GitLab's clients take no fraction in the durations of a pipeline. */
-export function wholeSeconds(from: Date | null, to: Date | null): number | null {
-  const seconds = secondsBetween(from, to)
-  return seconds === null ? null : Math.round(seconds)
-}
 
 /** GitLab's states of pipelines and jobs; those of them that no status can have find nothing. */
 export const pipelineStates = [

@@ -3,6 +3,7 @@ import { zeroId } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import type { PipelineWithJobs } from '../ci/pipelines/store.js'
 import type { StatusWithAuthor } from '../ci/statuses/store.js'
+import { secondsBetween, wholeSeconds } from './durations.js'
 import {
   type HookUser,
   hookCommit,
@@ -11,7 +12,6 @@ import {
   hookRepository,
   hookUser,
 } from './hook-parts.js'
-import { secondsBetween, wholeSeconds } from './pipeline.js'
 
 /** The body of a `Job Hook`: a commit status under the names of a job. */
 export const jobHook = (

@@ -2,7 +2,7 @@ import type { Database } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { ProjectCall } from '../../guards.js'
-import type { StatementKind } from '../deployment-statements/deployment-statements.js'
+import { statementsOf } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
 import type { FailureReport } from './store.js'
 import * as store from './store.js'
@@ -50,7 +50,7 @@ export async function getChangeFailure(
 }
 
 /** That a deployment was a failure. It is said of one that ended with success or failure. */
-export const failureReports: StatementKind = {
+export const failureReports = statementsOf({
   events: { added: 'change_failure_reported', removed: 'change_failure_withdrawn' },
   check: async (_transaction, { status }) => {
     if (!['success', 'failed'].includes(status))
@@ -58,4 +58,4 @@ export const failureReports: StatementKind = {
   },
   save: store.saveReport,
   remove: store.deleteReport,
-}
+})

@@ -3,7 +3,7 @@ import { changePointMsMax, type ServiceMetrics, type ServiceQueues } from '@swit
 import { conflict } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
 import type { ProjectCall } from '../../guards.js'
-import type { StatementKind } from '../deployment-statements/deployment-statements.js'
+import { statementsOf } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
 import type { DeploymentView } from '../deployments/store.js'
 import { listRunsAbout } from '../impact-rules/impact-rules.js'
@@ -92,7 +92,7 @@ async function listSharers(database: Database, deployment: DeploymentView) {
  * That a deployment is not the reason of what was found. It keeps rules from acting, so nobody says it before
  * something is found.
  */
-export const dismissals: StatementKind = {
+export const dismissals = statementsOf({
   events: { added: 'deployment_impact_dismissed', removed: 'deployment_impact_restored' },
   check: async (transaction, { projectId, id: deploymentId }) => {
     if (!(await store.hasFindings(transaction, { projectId, deploymentId })))
@@ -104,7 +104,7 @@ export const dismissals: StatementKind = {
     for (const ended of await endRuns(transaction, key)) await recordAuditEvent(transaction, author, ended)
     return store.deleteDismissal(transaction, key)
   },
-}
+})
 
 /**
  * Findings of a tenant, and those of queues for a caller who is bound to no tenant.
