@@ -29,7 +29,7 @@ export const runBackup = ({ root, version, folder }: CommandOptions): Promise<nu
     const progress = createProgress()
     const manifest = await createBackup({ locations, folder, version, progress })
     if (locations.copies) await keepCopies(folder, locations.copies, progress)
-    return `${folder} has everything up to ${describe(manifest)}`
+    return `${folder} has everything up to ${summaryOf(manifest)}`
   })
 
 /**
@@ -42,7 +42,7 @@ export const runCheck = ({ folder }: Pick<CommandOptions, 'folder'>): Promise<nu
     const manifest = await getManifest(folder)
     const advice = 'Remove that path and back up again'
     await createProgress().step('check of the backup', () => refuseDamage(folder, manifest, advice))
-    return `${folder} is undamaged and has everything up to ${describe(manifest)}`
+    return `${folder} is undamaged and has everything up to ${summaryOf(manifest)}`
   })
 
 /**
@@ -54,7 +54,7 @@ export const runRestore = ({ root, folder }: CommandOptions): Promise<number> =>
   run(async () => {
     const locations = locationsOf(root)
     const manifest = await restoreBackup({ locations, folder, progress: createProgress() })
-    return `restored everything up to ${describe(manifest)}`
+    return `restored everything up to ${summaryOf(manifest)}`
   })
 
 /** Path of a project in the backup, and its new path `as`. Unset: the same path. */
@@ -78,7 +78,7 @@ export const runRestoreProject = (
     return `restored ${from} as ${to}, project ${id}, with everything up to ${cut}: ${rows} rows`
   })
 
-function describe({ cut, database, repositories, lfsObjects }: Manifest): string {
+function summaryOf({ cut, database, repositories, lfsObjects }: Manifest): string {
   const rows = database.tables.reduce((sum, table) => sum + table.rows, 0)
   return `${cut}: ${rows} rows, ${repositories.length} repositories, ${lfsObjects.objects} LFS objects`
 }

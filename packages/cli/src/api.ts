@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import createClient, { type Client } from 'openapi-fetch'
 import type { Connection } from './credentials.js'
-import { exitCodes, Failure, networkFailure, refusalOf, usageFailure } from './failure.js'
+import { exitCodes, Failure, networkFailure, refusalFailure, usageFailure } from './failure.js'
 import type { components, paths } from './generated/api.js'
 
 export type Schemas = components['schemas']
@@ -40,7 +40,7 @@ export function createApi({ url, token }: Connection, say: (line: string) => voi
           exitCodes.unreachable,
         )
       if (response.status === 401 && isIdentityToken(token)) throw identityRefused
-      throw refusalOf(response.status, parsedJson(await response.text()), url)
+      throw refusalFailure(response.status, parsedJson(await response.text()), url)
     },
   })
   return api

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fileFailure, networkFailure, refusalOf } from './failure.js'
+import { fileFailure, networkFailure, refusalFailure } from './failure.js'
 
 const url = 'https://sy.example.com'
 
@@ -19,7 +19,7 @@ describe('a refusal is one sentence and a stable exit code', () => {
     [404, 'page not found', 8, 'check the address'],
     [502, undefined, 8, 'answered 502: try again'],
   ])('%d %j', (status, body, exitCode, sentence) => {
-    const failure = refusalOf(status, body, url)
+    const failure = refusalFailure(status, body, url)
     expect(failure.exitCode).toBe(exitCode)
     expect(failure.message).toContain(sentence)
     expect(failure.message).not.toContain('\n')
@@ -27,7 +27,7 @@ describe('a refusal is one sentence and a stable exit code', () => {
 
   it('does not advise a person with the role to ask for it', () => {
     const message = "403 Forbidden - The environment is frozen by the rule 'Stop': revert what it did"
-    expect(refusalOf(403, { message }, url)).toMatchObject({ exitCode: 4, message })
+    expect(refusalFailure(403, { message }, url)).toMatchObject({ exitCode: 4, message })
   })
 })
 

@@ -27,7 +27,7 @@ export class Failure extends Error {
 export const usageFailure = (message: string) => new Failure(message, exitCodes.usage)
 
 /** Returns the failure for a refusal of the API. */
-export function refusalOf(status: number, body: unknown, url: string): Failure {
+export function refusalFailure(status: number, body: unknown, url: string): Failure {
   const told = sentenceOf(body)
   if (told === '') {
     if (status >= 500)

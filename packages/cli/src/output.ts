@@ -34,11 +34,11 @@ export const safeJson = (value: unknown, indent?: number) =>
 export type Cell = string | number | boolean | null | undefined
 
 const isEmpty = (cell: Cell) => cell === null || cell === undefined || cell === ''
-const textOf = (cell: Cell) => (isEmpty(cell) ? '-' : oneLine(String(cell)))
+const cellText = (cell: Cell) => (isEmpty(cell) ? '-' : oneLine(String(cell)))
 
 /** Returns rows under their headings, in columns. */
 export function table(headings: string[], rows: Cell[][]): string {
-  const texts = [headings, ...rows.map((row) => row.map(textOf))]
+  const texts = [headings, ...rows.map((row) => row.map(cellText))]
   const widths = headings.map((_, column) => Math.max(...texts.map((row) => stringWidth(row[column] ?? ''))))
   const padded = (text: string, column: number) =>
     text + ' '.repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(text)))
@@ -49,7 +49,7 @@ export function table(headings: string[], rows: Cell[][]): string {
 export function facts(entries: Record<string, Cell>): string {
   const rows = Object.entries(entries).filter(([, value]) => !isEmpty(value))
   const width = Math.max(...rows.map(([name]) => name.length))
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${textOf(value)}`).join('\n')
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`).join('\n')
 }
 
 /** Formats an instant of the API to the second. */

@@ -121,7 +121,7 @@ async function* messagesOf({ api }: Session, { saga, tenant, service }: Filter, 
 async function endOf(session: Session, { saga, tenant }: Filter, message: EventSourceMessage) {
   if (message.event === undefined) {
     const entry = JSON.parse(message.data) as Entry
-    process.stdout.write(`${session.isJson ? safeJson(entry) : describe(entry)}\n`)
+    process.stdout.write(`${session.isJson ? safeJson(entry) : lineOf(entry)}\n`)
     return saga !== undefined && hasEnded(entry) ? entry : undefined
   }
   if (saga === undefined) return undefined
@@ -135,7 +135,7 @@ async function endOf(session: Session, { saga, tenant }: Filter, message: EventS
 const hasEnded = ({ status, outcome }: Pick<Entry, 'status' | 'outcome'>) =>
   outcome !== null || status === 'Error'
 
-const describe = ({ received_at, saga_id, activity_id, operation, status, outcome }: Entry) =>
+const lineOf = ({ received_at, saga_id, activity_id, operation, status, outcome }: Entry) =>
   [instant(received_at), saga_id, operation, activity_id, `→ ${outcome ?? status}`]
     .filter((part) => part != null)
     .map((part) => oneLine(String(part)))

@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { Agent } from 'undici'
 import type { TargetPolicy } from './target-policy.js'
-import { refusalOf } from './target-url.js'
+import { addressProblem } from './target-url.js'
 
 /**
  * Opens connections to hosts that the policy allows. A connection to an IP address makes no look-up, so a
@@ -37,10 +37,10 @@ export function createCheckedLookup(policy: TargetPolicy, resolve: typeof system
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, [])
       const named = policy.hosts.has(hostname.toLowerCase().replace(/\.$/, ''))
-      const allowed = addresses.filter(({ address }) => named || refusalOf(address, policy) === null)
+      const allowed = addresses.filter(({ address }) => named || addressProblem(address, policy) === null)
       const [first] = allowed
       if (!first) {
-        const reason = refusalOf(addresses[0]?.address ?? '', policy) ?? 'has no address'
+        const reason = addressProblem(addresses[0]?.address ?? '', policy) ?? 'has no address'
         return callback(new RefusedTarget(`${hostname} ${reason}`), [])
       }
       if (options.all) return callback(null, allowed)

@@ -37,7 +37,7 @@ export function createJsonReader({ policy, timeoutMs, bytesMax }: JsonReaderOpti
       const signal = AbortSignal.timeout(timeoutMs)
       const headers = { accept: 'application/json' }
       const { statusCode, body } = await agent.request({ origin, path, method: 'GET', headers, signal })
-      const text = await textOf(body, bytesMax)
+      const text = await readText(body, bytesMax)
       if (statusCode !== 200) throw new Error(`${origin}${path} answers ${statusCode}`)
       return JSON.parse(text)
     },
@@ -47,7 +47,7 @@ export function createJsonReader({ policy, timeoutMs, bytesMax }: JsonReaderOpti
   }
 }
 
-async function textOf(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
+async function readText(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of body) {

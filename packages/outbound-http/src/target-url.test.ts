@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { outboundTargetFields, targetPolicy } from './target-policy.js'
-import { refusalOf, urlProblem } from './target-url.js'
+import { addressProblem, urlProblem } from './target-url.js'
 
 const policyOf = (hosts?: string, privateNetworks = false) =>
   targetPolicy({ WEBHOOK_ALLOWED_HOSTS: hosts, WEBHOOK_ALLOW_PRIVATE_NETWORKS: privateNetworks })
@@ -36,30 +36,30 @@ const notPublic = {
   '4000::1': 'reserved',
 }
 
-describe('refusalOf', () => {
+describe('addressProblem', () => {
   it.each(Object.entries(notPublic))('refuses %s (%s)', (address, range) => {
-    expect(refusalOf(address, closed)).toBe(`is not a public address (${range})`)
+    expect(addressProblem(address, closed)).toBe(`is not a public address (${range})`)
   })
 
   it.each(['8.8.8.8', '::ffff:8.8.8.8', '2606:4700::1111'])('accepts the public address %s', (address) => {
-    expect(refusalOf(address, closed)).toBeNull()
+    expect(addressProblem(address, closed)).toBeNull()
   })
 
   it('accepts listed addresses and networks, and none beside them', () => {
     const policy = policyOf('10.1.0.0/16, 127.0.0.1,[::1], hooks.internal,fd00::/8')
     for (const address of ['10.1.2.3', '127.0.0.1', '::1', '::ffff:10.1.2.3', 'fd00::7']) {
-      expect(refusalOf(address, policy)).toBeNull()
+      expect(addressProblem(address, policy)).toBeNull()
     }
     for (const address of ['10.2.0.1', '127.0.0.2', 'fe80::1']) {
-      expect(refusalOf(address, policy)).not.toBeNull()
+      expect(addressProblem(address, policy)).not.toBeNull()
     }
   })
 
   it('allows private networks with one setting, but never metadata services of clouds', () => {
     const policy = policyOf(undefined, true)
-    expect(refusalOf('10.2.0.1', policy)).toBeNull()
-    expect(refusalOf('127.0.0.1', policy)).toBeNull()
-    expect(refusalOf('169.254.169.254', policy)).not.toBeNull()
+    expect(addressProblem('10.2.0.1', policy)).toBeNull()
+    expect(addressProblem('127.0.0.1', policy)).toBeNull()
+    expect(addressProblem('169.254.169.254', policy)).not.toBeNull()
   })
 })
 

@@ -28,7 +28,7 @@ export function hostProblem(hostname: string, policy: TargetPolicy): string | nu
   if (policy.hosts.has(hostname)) return null
   const address = /(^|\.)localhost$/.test(hostname) ? '127.0.0.1' : hostname
   if (isIP(address) === 0) return null
-  const refusal = refusalOf(address, policy)
+  const refusal = addressProblem(address, policy)
   return refusal === null ? null : `is refused: ${hostname} ${refusal}`
 }
 
@@ -50,7 +50,7 @@ const globalIpv6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
  *
  * @param address as text, without brackets
  */
-export function refusalOf(address: string, policy: TargetPolicy): string | null {
+export function addressProblem(address: string, policy: TargetPolicy): string | null {
   if (!ipaddr.isValid(address)) return 'is not an address'
   const parsed = ipaddr.process(address)
   if (policy.networks.some((network) => contains(network, parsed))) return null

@@ -20,10 +20,10 @@ const inspection = {
 export function errorText(error: unknown): string {
   if (error === undefined) return ''
   if (typeof error === 'string') return error
-  return textOf(error, 0, new Set()).slice(0, charsMax)
+  return textWithCauses(error, 0, new Set()).slice(0, charsMax)
 }
 
-function textOf(error: unknown, depth: number, seen: Set<unknown>): string {
+function textWithCauses(error: unknown, depth: number, seen: Set<unknown>): string {
   if (typeof error === 'string') return error
   try {
     if (!isError(error)) return inspect(error, inspection)
@@ -56,7 +56,7 @@ function innerTexts(error: Error, depth: number, seen: Set<unknown>): string[] {
   if (cause !== undefined) inner.unshift(['cause', cause])
   if (inner.length > 0 && depth >= depthMax) return ['  […]']
   const texts = inner.map(
-    ([name, each]) => `  [${name}] ${textOf(each, depth + 1, seen).replaceAll('\n', '\n  ')}`,
+    ([name, each]) => `  [${name}] ${textWithCauses(each, depth + 1, seen).replaceAll('\n', '\n  ')}`,
   )
   return listed.length > innerMax ? [...texts, `  [${listed.length - innerMax} further errors]`] : texts
 }

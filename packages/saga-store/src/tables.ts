@@ -161,7 +161,7 @@ export interface ActivityErrors {
 }
 
 /** Returns the text in which searches look. */
-const textOf = ({ activity }: ActivityErrors): string =>
+const searchedText = ({ activity }: ActivityErrors): string =>
   [activity.executeErrors, activity.compensateErrors].filter(Boolean).join('\n')
 
 /** Columns that an update keeps. */
@@ -176,11 +176,11 @@ const errorColumns: readonly Column<ActivityErrors>[] = [
   column(time('failed_at'), ({ activity }) => activity.lastEventAt),
   column(
     text('fingerprint'),
-    (errors) => errors.activity.errorFingerprint ?? errorFingerprint(textOf(errors)),
+    (errors) => errors.activity.errorFingerprint ?? errorFingerprint(searchedText(errors)),
   ),
-  column(text('text'), textOf),
+  column(text('text'), searchedText),
   // PostgreSQL folds the case of search terms, so it folds the case of the searched text as well.
-  column({ ...text('folded'), expression: 'lower(given.folded)' }, textOf),
+  column({ ...text('folded'), expression: 'lower(given.folded)' }, searchedText),
 ]
 
 export const upsertErrors = insertInto(

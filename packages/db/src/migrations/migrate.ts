@@ -55,13 +55,13 @@ try {
   const config = loadConfig('migrate', configSchema, process.env)
   await (values.wait ? wait(config) : migrate(config))
 } catch (error) {
-  process.stderr.write(`migrate: ${describe(error)}\n`)
+  process.stderr.write(`migrate: ${oneLine(error)}\n`)
   process.exitCode = 1
 }
 // A timer of the engine's lock would keep this process alive for ten more seconds.
 process.exit()
 
-function describe(error: unknown): string {
+function oneLine(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message.replaceAll(/\s+/g, ' ').trim()
 }

@@ -22,7 +22,7 @@ export async function waitForDatabase(url: string, timeoutMs: number): Promise<v
     })
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error
-    throw new Error(`no answer within ${timeoutMs / 1000} s (${describe(error)})`, { cause: error })
+    throw new Error(`no answer within ${timeoutMs / 1000} s (${connectionProblem(error)})`, { cause: error })
   }
 }
 
@@ -36,7 +36,7 @@ async function connect(url: string): Promise<void> {
   }
 }
 
-function describe(error: unknown): string {
+function connectionProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : 'connection failed')
 }

@@ -37,7 +37,7 @@ export function applySagaEvent(
   return { saga: after, result: isLate(before, event) ? 'late' : 'recorded' }
 }
 
-/** An activity event changes the saga's `lastEventAt` only when it is newer by this time. */
+/** Least time between two updates of the saga's `lastEventAt` by activity events. */
 export const activityEventNotedAfterMs = 10_000
 
 /**

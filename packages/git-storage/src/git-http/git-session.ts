@@ -82,7 +82,7 @@ export async function converse(
   const timer = setTimeout(() => stopGit(child), timeoutMs)
   signal.addEventListener('abort', abandon)
   const finished = ended(child)
-  const stderr = textOf(child.stderr, stderrBytesMax)
+  const stderr = readText(child.stderr, stderrBytesMax)
   child.stdout.on('data', () => {
     answered = true
     guard.moved()
@@ -169,7 +169,7 @@ const acceptableProtocol = /^[\w=:.-]{1,200}$/
 const stderrBytesMax = 64 * 1024
 
 /** Reads the text of a stream until it closes, cut after about `bytesMax` bytes. */
-export async function textOf(stream: Readable, bytesMax: number): Promise<string> {
+export async function readText(stream: Readable, bytesMax: number): Promise<string> {
   let text = ''
   stream.setEncoding('utf8')
   stream.on('data', (chunk: string) => {

@@ -8,7 +8,7 @@ import { StallGuard } from '../processes/stall-guard.js'
 import { removeStaleRefLocks } from '../references/stale-locks.js'
 import { answerHook, type PushRules } from './answer-hook.js'
 import { answerRoom } from './answer-room.js'
-import { converse, type GitSession, stallError, start, textOf } from './git-session.js'
+import { converse, type GitSession, readText, stallError, start } from './git-session.js'
 import { PushRefused, pushLimits, readPushHead } from './push-head.js'
 import { syncReferences } from './sync-references.js'
 
@@ -58,7 +58,7 @@ export async function servePush(
     ],
   })
   const [report, hook, roomHook] = child.stdio.slice(3) as unknown as [Readable, Duplex, Duplex]
-  const reported = textOf(report, pushLimits.commandBytesMax)
+  const reported = readText(report, pushLimits.commandBytesMax)
   const answered = Promise.all([
     answerHook(hook, session.path, rules, reported),
     answerRoom(roomHook, session.path, rules.takeSpace),

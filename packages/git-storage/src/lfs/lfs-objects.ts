@@ -27,7 +27,7 @@ export const lfsObjects = join(...objectsFolder)
 
 const foldersOf = (oid: string) => [...objectsFolder, oid.slice(0, 2), oid.slice(2, 4)]
 
-const pathOf = ({ path }: Pick<Repository, 'path'>, oid: string) => join(path, ...foldersOf(oid), oid)
+const objectPath = ({ path }: Pick<Repository, 'path'>, oid: string) => join(path, ...foldersOf(oid), oid)
 
 /** Returns the bytes of a stored object; null when there is none with this id, which may be any text. */
 export async function findLfsObject(
@@ -35,7 +35,7 @@ export async function findLfsObject(
   oid: string,
 ): Promise<number | null> {
   if (!isLfsOid(oid)) return null
-  const found = await stat(pathOf(repository, oid)).catch((error: NodeJS.ErrnoException) => {
+  const found = await stat(objectPath(repository, oid)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
@@ -51,7 +51,7 @@ export async function renewLfsObject(repository: Repository, oid: string): Promi
   const now = new Date()
   // When the object was removed meanwhile, the push that needs it is refused, and the client uploads the
   // object again.
-  await utimes(pathOf(repository, oid), now, now).catch((error: NodeJS.ErrnoException) => {
+  await utimes(objectPath(repository, oid), now, now).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
 }
@@ -112,7 +112,7 @@ export async function storeFile(
       measured(received, chunks, bytesMax, () => tooLarge(largestFile(bytesMax))),
     ),
   ).catch(whenDeleted)
-  await syncFolder(dirname(pathOf(repository, received.oid)))
+  await syncFolder(dirname(objectPath(repository, received.oid)))
   return received
 }
 
@@ -210,7 +210,7 @@ export async function writeLfsObject(
   { range, idleMs }: LfsReading,
 ): Promise<void> {
   if (range.end < range.start) return
-  const file = createReadStream(pathOf(repository, oid), { ...range, highWaterMark: readAtOnce })
+  const file = createReadStream(objectPath(repository, oid), { ...range, highWaterMark: readAtOnce })
   await sendToClient(file, output, { idleMs, signal: repository.signal })
 }
 

@@ -69,7 +69,7 @@ async function moveWhileInStorage(
     // Without a message of git, its process may have ended after it moved the reference and before it
     // answered. With a message, an existing new reference was created by another request, which notifies
     // webhooks.
-    if (now !== to || (from === null && refusalOf(error) !== '')) {
+    if (now !== to || (from === null && messageOfGit(error) !== '')) {
       if (now !== from) return false
       refuseName(error)
       await refuseFullDisk(repository.path, error)
@@ -108,7 +108,7 @@ async function updateRef({ path, sender, engine }: Repository, command: string):
 }
 
 /** Returns the message of git about a failed update; empty without one. */
-function refusalOf(error: unknown): string {
+function messageOfGit(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof ChildEnded ? cause.stderr : ''
 }
@@ -119,7 +119,7 @@ function refusalOf(error: unknown): string {
  */
 function refuseName(error: unknown): void {
   if (
-    /exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(refusalOf(error))
+    /exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(messageOfGit(error))
   ) {
     throw invalid('A branch above or below this name exists. Branch name is invalid', { cause: error })
   }
@@ -127,7 +127,7 @@ function refuseName(error: unknown): void {
 
 /** Refuses a change on a full disk, because git reports only that it could not write. */
 async function refuseFullDisk(path: string, cause: unknown): Promise<void> {
-  if (!/(?:couldn't|unable to) write/.test(refusalOf(cause))) return
+  if (!/(?:couldn't|unable to) write/.test(messageOfGit(cause))) return
   const { bsize, bavail } = await statfs(path)
   if (bsize * bavail < fullBytes) throw insufficientStorage('a disk of the server is full', { cause })
 }

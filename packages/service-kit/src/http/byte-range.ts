@@ -2,7 +2,7 @@ import type { Call } from './endpoint.js'
 
 /**
  * Writes the status and the headers of an answer with all bytes, or with the part that `Range` asks for. The
- * caller has set the type of the content.
+ * caller has set the content type.
  *
  * @param etag strong, with its quotation marks
  * @returns the first and the last byte to send; null: none

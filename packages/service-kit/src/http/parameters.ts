@@ -216,7 +216,7 @@ const asksForNothing = (value: unknown) =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 /** Returns the text of a value. Objects of forms have no prototype, so they cannot be converted to text. */
-const textOf = (value: unknown) => (typeof value === 'object' ? '' : String(value))
+const scalarText = (value: unknown) => (typeof value === 'object' ? '' : String(value))
 
 /**
  * Declares a parameter of GitLab that is refused here, because an answer that ignored it would have another
@@ -228,7 +228,7 @@ const textOf = (value: unknown) => (typeof value === 'object' ? '' : String(valu
 export const unsupported = (problem: string, ...harmless: string[]) =>
   z
     .unknown()
-    .refine((value) => asksForNothing(value) || harmless.includes(textOf(value)), { error: problem })
+    .refine((value) => asksForNothing(value) || harmless.includes(scalarText(value)), { error: problem })
     .optional()
     .meta({
       deprecated: true,

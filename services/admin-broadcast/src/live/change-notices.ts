@@ -63,7 +63,11 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
       const changed: BroadcastNotice = {}
       publishNotice(publisher, broadcastChannel, changed)
       if (message && redis.status === 'ready') plan(message).catch(report.commandFailed)
-      await board.refresh().catch((error: unknown) => logger.warn({ err: error }, 'could not show a change'))
+      await board
+        .refresh()
+        .catch((error: unknown) =>
+          logger.warn({ err: error }, 'could not show a change of a broadcast message'),
+        )
     },
     async close() {
       stopListening()

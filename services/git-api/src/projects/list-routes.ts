@@ -21,7 +21,7 @@ import {
   unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { findUserNamed } from '../access/users/users.js'
+import * as users from '../access/users/users.js'
 import { accessLevel, optional, topicList } from '../shapes/parameters.js'
 import { basicProjectShape, presentBasicProject, presentProject, projectShape } from '../shapes/project.js'
 import { featureSwitches } from '../shapes/project-settings.js'
@@ -122,7 +122,7 @@ const listProjectsOf = (deps: ProjectDependencies) =>
     refusals: [405],
     input: listInput.extend({ id: text().meta({ description: 'Id, or username' }) }),
     async handle({ id, ...given }, caller: Caller | null, call) {
-      const owner = await findUserNamed(deps.database, id)
+      const owner = await users.findUserNamed(deps.database, id)
       if (!owner) throw notFound('User')
       return replyWithList(deps, caller, given, { ...filterOf(given), ownerId: owner.id }, call)
     },

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Database, listDestroyedProjects, listKnownDiskPaths } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage/git'
 import {
   type FoundRepository,
@@ -12,6 +12,7 @@ import { removeStaleUploads } from '@switchyard/git-storage/lfs'
 import { diskPathOf } from '@switchyard/git-storage/repository-files'
 import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { listDestroyedProjects, listKnownDiskPaths } from './store.js'
 
 interface Needs {
   database: Database
@@ -54,7 +55,8 @@ export const startRemovingOrphans = ({
       return removeOrphans(needs, limits, signal)
     },
     pauseMs,
-    (err) => needs.logger.warn({ err }, 'could not look for what killed processes left; tried again soon'),
+    (err) =>
+      needs.logger.warn({ err }, 'could not look for files that killed processes left; trying again soon'),
   )
 
 export async function removeOrphans(
@@ -99,6 +101,6 @@ async function remove(
   if (isLeftover) await rm(join(storageRoot, path), { recursive: true, force: true })
   else if ((await wasDestroyed(diskPath)) || (await hasNoObjects(join(storageRoot, path))))
     await git.deleteRepository(path)
-  else return logger.warn(fields, 'a repository belongs to no project that this database has had')
+  else return logger.warn(fields, 'kept a repository that never had a project in this database')
   logger.info(fields, 'removed a repository without a project')
 }

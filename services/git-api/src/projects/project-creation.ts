@@ -19,14 +19,8 @@ import {
   type ProjectDescription,
   requireMayLimitSize,
 } from './projects.js'
-import {
-  deleteProject,
-  createProject as insertProject,
-  type NewProject,
-  nextProjectId,
-  type ProjectWithOwner,
-  type SettingChanges,
-} from './store.js'
+import type { NewProject, ProjectWithOwner, SettingChanges } from './store.js'
+import * as store from './store.js'
 
 interface CreateProjectCommand {
   /** The user in whose namespace the project is created; undefined: the caller. */
@@ -67,7 +61,7 @@ export async function createProject(
   const path = command.path ?? pathOfName(command.name ?? '')
   const name = command.name ?? path
   refuseBadNames(name, path, command.defaultBranch)
-  const project = await store(deps, { ...command, owner, name, path }, withReadme)
+  const project = await insertProject(deps, { ...command, owner, name, path }, withReadme)
   const memberLevel = owner.id === caller.user.id ? accessLevels.owner : null
   return describeProject(deps.logger, project, {
     caller,
@@ -76,7 +70,8 @@ export async function createProject(
   })
 }
 
-async function store(
+/** Makes the row and its repository, or neither. */
+async function insertProject(
   deps: ProjectDependencies,
   given: Omit<NewProject, 'id' | 'storage' | 'diskPath'>,
   withReadme: boolean,
@@ -84,9 +79,9 @@ async function store(
   let diskPath: string | undefined
   try {
     const project = await inTransaction(deps.database, async (transaction) => {
-      const id = await nextProjectId(transaction)
+      const id = await store.nextProjectId(transaction)
       const row = { ...given, id, storage: deps.storages.own, diskPath: diskPathOf(id) }
-      const inserted = await insertProject(transaction, row)
+      const inserted = await store.createProject(transaction, row)
       await deps.git.createRepository(row.diskPath, row.defaultBranch)
       diskPath = row.diskPath
       return inserted
@@ -122,7 +117,7 @@ async function addReadme({ database, git }: ProjectDependencies, project: Projec
       message: 'Initial commit',
     })
   } catch (error) {
-    await deleteProject(database, project.id)
+    await store.deleteProject(database, project.id)
     throw error
   }
 }

@@ -35,7 +35,8 @@ import type { ProjectCall, ProjectResourceDependencies } from '../guards.js'
 import { changedFields, problemsOfChanges } from '../shapes/parameters.js'
 import { listEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
-import { listProjects as listStoredProjects, type ProjectFilter, type ProjectOrder } from './list-store.js'
+import type { ProjectFilter, ProjectOrder } from './list-store.js'
+import * as listStore from './list-store.js'
 import { deleteProject, type ProjectChanges, type ProjectWithOwner, updateProject } from './store.js'
 
 /** The number of commits of a project, and its size on disk. */
@@ -80,7 +81,7 @@ export async function listProjects(
   { signal }: Call,
 ): Promise<{ projects: ProjectDescription[]; total: number }> {
   const where = { ...filter, viewer: caller.user, only: caller.token.projectId ?? undefined }
-  const found = await listStoredProjects(deps.database, where, order, rows)
+  const found = await listStore.listProjects(deps.database, where, order, rows)
   const listed = found.projects.map(({ project }) => project)
   const emptyElsewhere = await findEmptyElsewhere(deps, listed, signal)
   const projects: ProjectDescription[] = []
@@ -131,7 +132,7 @@ export async function listBasicProjects(
   rows: Rows,
 ): Promise<{ projects: ProjectWithOwner[]; total: number }> {
   const where = { ...filter, viewer: caller?.user ?? null, only: caller?.token.projectId ?? undefined }
-  const found = await listStoredProjects(database, where, order, rows)
+  const found = await listStore.listProjects(database, where, order, rows)
   return { projects: found.projects.map(({ project }) => project), total: found.total }
 }
 

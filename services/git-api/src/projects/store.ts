@@ -261,3 +261,20 @@ export async function changeDefaultBranch(
 export async function deleteProject({ prisma }: DatabaseOrTransaction, id: number): Promise<void> {
   await prisma.project.deleteMany({ where: { id } })
 }
+
+/** Returns those of the given paths at which a project has its repository, in any storage. */
+export async function listKnownDiskPaths(
+  { prisma }: DatabaseOrTransaction,
+  diskPaths: readonly string[],
+): Promise<Set<string>> {
+  const where = { diskPath: { in: [...diskPaths] } }
+  const known = await prisma.project.findMany({ where, select: { diskPath: true } })
+  return new Set(known.map(({ diskPath }) => diskPath))
+}
+
+/** Lists the ids of all deleted projects, from the audit log. */
+export async function listDestroyedProjects({ prisma }: DatabaseOrTransaction): Promise<number[]> {
+  const where = { entityType: 'Project', eventName: 'project_destroyed' }
+  const events = await prisma.auditEvent.findMany({ where, select: { entityId: true } })
+  return events.map(({ entityId }) => Number(entityId))
+}

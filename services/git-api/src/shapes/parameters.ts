@@ -150,7 +150,7 @@ export const diffParameters = {
     .meta({ description: 'Give the numbers of changed lines instead of patches; has no effect with `path`' }),
 }
 
-/** The fields of a request that get another value. */
+/** Returns the fields of a request that change their value. */
 export const changedFields = <Fields extends object>(
   current: { [Field in keyof Fields]?: unknown },
   asked: Fields,
@@ -161,6 +161,9 @@ export const changedFields = <Fields extends object>(
     ),
   ) as Partial<Fields>
 
-/** The problems of changed fields. An unchanged value may break a rule that is younger than the value. */
+/**
+ * Returns the problems of changed fields only, because an unchanged value may break a rule that is newer than
+ * the value.
+ */
 export const problemsOfChanges = (problems: Record<string, string[]>, changes: object) =>
   Object.fromEntries(Object.entries(problems).filter(([field]) => field in changes))

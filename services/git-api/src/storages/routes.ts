@@ -19,8 +19,8 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectGuards, ProjectResourceDependencies } from '../guards.js'
-import * as moves from './move-requests.js'
 import type { Storages } from './storages.js'
+import * as storages from './storages.js'
 
 const states = ['scheduled', 'started', 'finished', 'failed'] as const
 
@@ -68,11 +68,12 @@ interface StorageMoveDependencies extends ProjectResourceDependencies {
 }
 
 /** Moves of a project's repository between storages, in GitLab's shapes. */
-export function storageMoveRoutes({ database, guards, storages }: StorageMoveDependencies): Route[] {
-  const guard = administeredProject(guards)
+export function storageMoveRoutes(deps: StorageMoveDependencies): Route[] {
+  const { database } = deps
+  const guard = administeredProject(deps.guards)
   const path = '/projects/:id/repository_storage_moves'
   return [
-    route('POST', path, guard, createMove(database, storages)),
+    route('POST', path, guard, createMove(deps)),
     route('GET', path, guard, listMoves(database)),
     route('GET', `${path}/:repository_storage_id`, guard, getMove(database)),
   ]
@@ -90,7 +91,7 @@ function administeredProject(guards: ProjectGuards): Guard<ProjectCall<Caller>> 
   })
 }
 
-const createMove = (database: Database, storages: Storages) =>
+const createMove = (deps: StorageMoveDependencies) =>
   endpoint({
     summary: 'Move the repository of a project to another storage; the answer comes before the move',
     replies: { 201: storageMoveShape },
@@ -100,7 +101,7 @@ const createMove = (database: Database, storages: Storages) =>
     }),
     async handle({ destination_storage_name }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      const move = await moves.requestMove(database, storages, access, destination_storage_name, author)
+      const move = await storages.requestMove(deps, access.project, destination_storage_name, author)
       return created(presentStorageMove(move, access.project))
     },
   })
@@ -111,7 +112,7 @@ const listMoves = (database: Database) =>
     replies: { 200: z.array(storageMoveShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall<Caller>, call) {
-      const found = await moves.listRepositoryMoves(database, access.project.id, rowsOf(page))
+      const found = await storages.listRepositoryMoves(database, access.project.id, rowsOf(page))
       const shown = found.moves.map((move) => presentStorageMove(move, access.project))
       return pageReply(shown, page, found.total, call)
     },
@@ -123,5 +124,10 @@ const getMove = (database: Database) =>
     replies: { 200: storageMoveShape },
     input: z.object({ repository_storage_id: rowId() }),
     handle: async ({ repository_storage_id }, access: ProjectCall<Caller>) =>
-      ok(presentStorageMove(await moves.getMove(database, access, repository_storage_id), access.project)),
+      ok(
+        presentStorageMove(
+          await storages.getMove(database, access.project, repository_storage_id),
+          access.project,
+        ),
+      ),
   })

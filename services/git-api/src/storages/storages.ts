@@ -1,9 +1,20 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '@switchyard/config'
-import { unavailable } from '@switchyard/domain'
+import {
+  type AuditAuthor,
+  type Database,
+  inTransaction,
+  type Project,
+  type RepositoryStorageMove,
+} from '@switchyard/db'
+import { invalid, notFound, unavailable } from '@switchyard/domain'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Counter } from 'prom-client'
+import { recordProjectEvent } from '../audit/audit.js'
 import type { Config } from '../config.js'
+import { createRepositoryMove, findRepositoryMove } from './store.js'
+
+export { listRepositoryMoves } from './store.js'
 
 type StorageConfig = Pick<
   Config,
@@ -59,6 +70,43 @@ const isEqual = (value: string | undefined, secret: Secret | undefined) =>
   value !== undefined &&
   secret !== undefined &&
   timingSafeEqual(hash('sha256', value, 'buffer'), hash('sha256', secret.reveal(), 'buffer'))
+
+/**
+ * Requests a move, which the git-api of the destination carries out.
+ *
+ * @throws DomainError invalid for an unknown storage, and for the storage that holds the repository already;
+ *   conflict while another move is unfinished
+ */
+export async function requestMove(
+  { database, storages }: { database: Database; storages: Storages },
+  project: Project,
+  destination: string,
+  author: AuditAuthor,
+): Promise<RepositoryStorageMove> {
+  const { id, diskPath, storage: source, pathWithNamespace } = project
+  if (destination === source) throw invalid({ destination_storage_name: ['holds the repository already'] })
+  if (!storages.others.has(destination)) throw invalid({ destination_storage_name: ['is not known'] })
+  return inTransaction(database, async (transaction) => {
+    const move = await createRepositoryMove(transaction, { projectId: id, diskPath, source, destination })
+    await recordProjectEvent(transaction, author, id, 'project_storage_move_requested', {
+      source,
+      destination,
+      path_with_namespace: pathWithNamespace,
+    })
+    return move
+  })
+}
+
+/** @throws DomainError not-found */
+export async function getMove(
+  database: Database,
+  { id: projectId }: Project,
+  id: number,
+): Promise<RepositoryStorageMove> {
+  const move = await findRepositoryMove(database, projectId, id)
+  if (!move) throw notFound()
+  return move
+}
 
 export const repositoryMoved = () =>
   unavailable('the repository has been moved to another storage', { retryAfterMs: 1_000 })

@@ -38,13 +38,14 @@ export function createStorageSpace(parts: Parts, limits: Limits): StorageSpace {
     })
   const limitsFor = ({ projectBytesMax: own, isOwnedByAdministrator }: StorageUse) =>
     limitsOf({ own, isOwnedByAdministrator })
-  const refusalOf = (use: CountedUse, bytes: number) => quotaRefusal(limitsFor(use), storedBytes(use), bytes)
+  const quotaRefusalOf = (use: CountedUse, bytes: number) =>
+    quotaRefusal(limitsFor(use), storedBytes(use), bytes)
   const requireRoom = (bytes: number) => roomOnDisk(parts, limits.STORAGE_FREE_BYTES_MIN, bytes)
   const findRefusal = async (repository: CountedRepository, bytes: number) => {
     const use = await uses.read(repository)
-    const isRefused = refusalOf(use, bytes) !== null
+    const isRefused = quotaRefusalOf(use, bytes) !== null
     const now = isRefused ? await uses.readCounted(repository, use) : use
-    return { use: now, refusal: refusalOf(now, bytes) }
+    return { use: now, refusal: quotaRefusalOf(now, bytes) }
   }
 
   return {
@@ -56,7 +57,7 @@ export function createStorageSpace(parts: Parts, limits: Limits): StorageSpace {
         if (refusal !== null) throw invalid(refusal)
         if (await addRepositoryBytes(database, use.projectId, bytes, limitsFor(use).projectBytesMax)) return
       }
-      throw unavailable('', { cause: new Error('the project changes all the time') })
+      throw unavailable('', { cause: new Error('the project keeps changing') })
     },
     async findQuotaRefusal(repository, bytes) {
       await requireRoom(bytes)

@@ -8,14 +8,14 @@
  *   percent-encoded in the address.
  */
 export function consolePageOf(projectPath: readonly string[], rest: readonly string[] = []): string {
-  const project = `/console/projects/${pathOf(projectPath)}`
+  const project = `/console/projects/${encodedPath(projectPath)}`
   const [kind = '', first, ...others] = rest
   const page = pages[kind]
   const below = page?.(first ?? '', others) ?? ''
   return `${project}${below}`
 }
 
-const files = (ref: string, path: string[]) => (ref === '' ? '' : `/files/${pathOf([ref, ...path])}`)
+const files = (ref: string, path: string[]) => (ref === '' ? '' : `/files/${encodedPath([ref, ...path])}`)
 
 /**
  * Console pages by the first part of GitLab's address; the arguments are the second part and the remaining
@@ -23,7 +23,7 @@ const files = (ref: string, path: string[]) => (ref === '' ? '' : `/files/${path
  */
 const pages: Partial<Record<string, (first: string, others: string[]) => string>> = {
   commit: (sha) => (sha === '' ? '' : `/commits/${encodeURIComponent(sha)}`),
-  commits: (ref, path) => queryOf({ ref, path: path.join('/') }),
+  commits: (ref, path) => queryString({ ref, path: path.join('/') }),
   tree: files,
   blob: files,
   raw: files,
@@ -34,7 +34,7 @@ const pages: Partial<Record<string, (first: string, others: string[]) => string>
   pipelines: (id) => (/^\d+$/.test(id) ? `/pipelines/${id}` : '/pipelines'),
   compare: (range) => {
     const [from = '', to = ''] = range.split(/\.{2,3}/, 2)
-    return `/compare${queryOf({ from, to })}`
+    return `/compare${queryString({ from, to })}`
   },
   environments: () => '/deployments',
   deployments: () => '/deployments',
@@ -44,11 +44,12 @@ const pages: Partial<Record<string, (first: string, others: string[]) => string>
 }
 
 /** Returns the console's list of the projects of a user. */
-export const consolePageOfUser = (username: string): string => `/console/projects${queryOf({ q: username })}`
+export const consolePageOfUser = (username: string): string =>
+  `/console/projects${queryString({ q: username })}`
 
-const pathOf = (parts: readonly string[]) => parts.map(encodeURIComponent).join('/')
+const encodedPath = (parts: readonly string[]) => parts.map(encodeURIComponent).join('/')
 
-function queryOf(parameters: Record<string, string>): string {
+function queryString(parameters: Record<string, string>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== '')
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }

@@ -37,10 +37,10 @@ export function runningJobs({ queues, processes }: SourceSnapshot): number {
 }
 
 /**
- * Age of the oldest job in whole seconds, truncated. No job: 0. A producer's clock that is ahead makes no
- * negative age.
+ * Returns the age of the oldest job in whole seconds, truncated. Without jobs: 0. A producer's clock that is
+ * ahead does not make the age negative.
  *
- * @param sinceMs times since which jobs could run; nulls are skipped
+ * @param sinceMs times since which jobs have been runnable; nulls are skipped
  */
 export function latencySeconds(sinceMs: readonly (number | null)[], nowMs: number): number {
   const known = sinceMs.filter((since) => since !== null)

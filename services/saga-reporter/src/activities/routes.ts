@@ -82,7 +82,7 @@ function presentBytes({ size, sha256, bytes }: StoredPayload, name: string): Pre
   }
 }
 
-/** The newest first. */
+/** Lists runs, newest first. */
 const listParkedActivities = (database: Pooled) =>
   endpoint({
     summary: 'Activities whose saga no event has named',

@@ -58,7 +58,7 @@ export interface SagaOrder {
 
 export const newestFirst = { by: 'created_at', direction: 'desc' } as const satisfies SagaOrder
 
-/** The last row of the page before: what the order is by, and the id, which decides between equals. */
+/** The last row of the previous page: the value of the order, and the id, which breaks ties. */
 export interface SagaPosition {
   /** Null when the order is by id. */
   at: Date | null

@@ -79,7 +79,7 @@ const webhookShape = z
   })
   .meta({ id: 'SagaWebhook', description: 'Who is told of sagas, and how it has been going' })
 
-/** A webhook as administrators see it. Its secret is written, never read. */
+/** Returns a webhook for administrators. Its secret can be written but not read. */
 const presentWebhook = (webhook: Webhook): z.output<typeof webhookShape> => ({
   id: webhook.id,
   tenant: webhook.tenant,

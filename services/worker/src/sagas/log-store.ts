@@ -2,10 +2,10 @@ import { type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
 import pg from 'pg'
 
 /**
- * Creates the missing daily partitions of the saga event log, from today (UTC) on. It may run in several
+ * Creates the missing daily partitions of the saga event log, starting today (UTC). It may run in several
  * processes at once and during writes.
  *
- * @param days number of days, today included
+ * @param days number of days, including today
  * @returns names of the new partitions
  */
 export async function ensureSagaEventPartitions({ pool }: Pooled, days: number): Promise<string[]> {

@@ -5,12 +5,7 @@ import { hashToken } from '@switchyard/service-kit/http'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
 import { makerOf, newSecret, type TokenDependencies } from '../tokens/tokens.js'
-import {
-  createDeployToken,
-  deleteDeployToken,
-  findDeployToken,
-  listDeployTokens as listStoredTokens,
-} from './store.js'
+import * as store from './store.js'
 
 /** @param project undefined: the deploy tokens of all projects */
 export const listDeployTokens = (
@@ -18,7 +13,7 @@ export const listDeployTokens = (
   project: { id: number } | undefined,
   active: boolean | undefined,
   rows: Rows,
-) => listStoredTokens(database, { ...(project && { projectId: project.id }), active }, rows)
+) => store.listDeployTokens(database, { ...(project && { projectId: project.id }), active }, rows)
 
 /** @throws DomainError not-found */
 export async function getDeployToken(
@@ -26,7 +21,7 @@ export async function getDeployToken(
   { project }: ProjectCall,
   id: number,
 ): Promise<DeployToken> {
-  const token = await findDeployToken(database, project.id, id)
+  const token = await store.findDeployToken(database, project.id, id)
   if (!token) throw notFound()
   return token
 }
@@ -59,7 +54,7 @@ export async function issueDeployToken(
     const problem = problemOfEnd(end, latest)
     if (problem !== null) throw invalid({ expires_at: [problem] })
     const secret = newSecret('gldt')
-    const token = await createDeployToken(transaction, {
+    const token = await store.createDeployToken(transaction, {
       projectId: project.id,
       name,
       username: username ?? null,
@@ -93,8 +88,8 @@ export async function revokeDeployToken(
   author: AuditAuthor,
 ): Promise<void> {
   await inTransaction(database, async (transaction) => {
-    const token = await findDeployToken(transaction, project.id, id)
-    if (!token || !(await deleteDeployToken(transaction, project.id, id))) throw notFound()
+    const token = await store.findDeployToken(transaction, project.id, id)
+    if (!token || !(await store.deleteDeployToken(transaction, project.id, id))) throw notFound()
     await recordProjectEvent(transaction, author, project.id, 'deploy_token_revoked', {
       name: token.name,
       deploy_token_id: id,

@@ -19,18 +19,18 @@ const charsMax = 255
  * reorder text are removed, long texts are shortened, and groups after the first 10,000 are ignored.
  */
 export function readPerson(claims: Record<string, unknown>, provider: SignInProvider): Person {
-  const email = textOf(claims[provider.email_claim])
+  const email = textClaim(claims[provider.email_claim])
   const isVerified = claims.email_verified === true || claims.email_verified === 'true'
-  const username = usernameOf(textOf(claims[provider.username_claim]))
+  const username = usernameOf(textClaim(claims[provider.username_claim]))
   return {
     username,
-    name: readable(textOf(claims[provider.name_claim])) || username,
+    name: readable(textClaim(claims[provider.name_claim])) || username,
     email: isVerified && email !== '' ? email : null,
     groups: groupsOf(provider.groups_claim && valueAt(claims, provider.groups_claim)),
   }
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, 4 * charsMax).trim() : '')
+const textClaim = (value: unknown) => (typeof value === 'string' ? value.slice(0, 4 * charsMax).trim() : '')
 
 /**
  * Makes a username of a claim: `Ada.Lovelace@example.com` becomes `Ada.Lovelace`, and invalid characters

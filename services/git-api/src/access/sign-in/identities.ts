@@ -10,21 +10,12 @@ import { takeGroupsAway } from './groups.js'
 import { issuerOf, type Provider, type ProviderAnswer } from './provider.js'
 import { refused, SignInRefused } from './refusals.js'
 import { authorOf, identityDetails, requireAllowed, type SignInDependencies } from './sign-in.js'
-import {
-  createIdentity,
-  deleteIdentity,
-  findIdentity,
-  findIdentityOfUser,
-  hasOtherWayIn,
-  isSessionOpen,
-  listIdentities as listStored,
-  lockIdentity,
-} from './store.js'
+import * as store from './store.js'
 
 /** @throws DomainError not-found for the user */
 export async function listIdentities(database: Database, userId: number) {
   await getUser(database, userId)
-  return listStored(database, [userId])
+  return store.listIdentities(database, [userId])
 }
 
 /**
@@ -70,15 +61,20 @@ export async function linkFromBrowser(
 ): Promise<void> {
   requireAllowed(answer, readPerson(answer.claims, settings), settings)
   await inTransaction(database, async (transaction) => {
-    await lockIdentity(transaction, answer)
+    await store.lockIdentity(transaction, answer)
     const user = await getUser(transaction, userId)
     if (user.state !== 'active') throw refused('blocked')
-    if (!(await isSessionOpen(transaction, sessionId))) throw refused('other_browser')
-    const found = await findIdentity(transaction, answer)
+    if (!(await store.isSessionOpen(transaction, sessionId))) throw refused('other_browser')
+    const found = await store.findIdentity(transaction, answer)
     if (found?.userId === userId) return
     if (found) throw refused('identity_taken')
     const { issuer, subject } = answer
-    const identity = await createIdentity(transaction, { userId, provider: settings.name, issuer, subject })
+    const identity = await store.createIdentity(transaction, {
+      userId,
+      provider: settings.name,
+      issuer,
+      subject,
+    })
     const author = authorOf(user, { id: tokenId }, call)
     await recordUserEvent(transaction, author, userId, 'identity_linked', identityDetails(identity))
   })
@@ -98,7 +94,7 @@ export async function linkIdentity(
   await getUser(database, userId)
   const identity = { userId, provider: settings.name, issuer: issuerOf(settings), subject }
   return inTransaction(database, async (transaction) => {
-    const linked = await createIdentity(transaction, identity)
+    const linked = await store.createIdentity(transaction, identity)
     await recordUserEvent(transaction, author, userId, 'identity_linked', identityDetails(linked))
     return linked
   }).catch(onTaken((cause) => conflict('Subject is linked already', { cause })))
@@ -119,14 +115,14 @@ export async function unlinkIdentity(
   author: AuditAuthor,
 ): Promise<void> {
   const projects = await inTransaction(database, async (transaction) => {
-    const identity = await findIdentityOfUser(transaction, userId, id)
+    const identity = await store.findIdentityOfUser(transaction, userId, id)
     if (!identity) throw notFound()
     const isAdministrator = identity.user.admin && !identity.gaveAdmin
     const tokensCount = sessions.tokenSignIn === 'everybody' || isAdministrator
     const ways = { providers: [...signInProviders.keys()], tokensCount }
-    if (keepsWayIn && !(await hasOtherWayIn(transaction, identity, ways))) throw conflict(lastWayIn)
+    if (keepsWayIn && !(await store.hasOtherWayIn(transaction, identity, ways))) throw conflict(lastWayIn)
     const changed = await takeGroupsAway(transaction, identity, author)
-    await deleteIdentity(transaction, identity)
+    await store.deleteIdentity(transaction, identity)
     await recordUserEvent(transaction, author, userId, 'identity_unlinked', identityDetails(identity))
     return changed
   })

@@ -17,7 +17,7 @@ export interface ProviderAnswer {
 }
 
 /** The sessions that a verified logout token ends: all sessions of a subject, or one session. */
-export interface ProviderLogout {
+interface ProviderLogout {
   issuer: string
   subject: string | undefined
   sessionId: string | undefined
@@ -91,7 +91,7 @@ export function createProvider(settings: SignInProvider, baseUrl: string): Provi
       const configuration = await discover(settings).catch(away)
       const answer = exchange(configuration, new URL(`${redirectUri}?${query}`), flow)
       return answer.catch((error: unknown) => {
-        throw refusalOf(error)
+        throw refusedExchange(error)
       })
     },
     async endSessionUrl() {
@@ -169,14 +169,14 @@ async function exchange(
   }
 }
 
-/** @throws Error when the claims are not those of a logout token */
+/** Reads the claims of a logout token. @throws Error when the claims belong to another kind of token */
 function logoutOf({ sub, sid, iat = 0, nonce, events }: JWTPayload): Omit<ProviderLogout, 'issuer'> {
   const isLogout = typeof events === 'object' && events !== null && logoutEvent in events
   // A token with a nonce is an ID token that pretends to be a logout token.
   if (!isLogout || nonce !== undefined) throw new Error('it is no logout token')
   const sessionId = typeof sid === 'string' ? sid : undefined
   if (sub === undefined && sessionId === undefined)
-    throw new Error('it names neither a subject nor a session')
+    throw new Error('the token names neither a subject nor a session')
   return { subject: sub, sessionId, issuedAt: new Date(iat * 1000) }
 }
 
@@ -200,7 +200,7 @@ const away = (cause: unknown): never => {
 }
 
 /** Returns why a code could not be exchanged, in terms that the person at the browser can act on. */
-function refusalOf(error: unknown): SignInRefused {
+function refusedExchange(error: unknown): SignInRefused {
   if (error instanceof SignInRefused) return error
   if (error instanceof oidc.AuthorizationResponseError)
     return refused(error.error === 'access_denied' ? 'denied' : 'not_verified', error)

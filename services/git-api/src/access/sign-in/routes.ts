@@ -1,4 +1,3 @@
-import { invalidParameters } from '@switchyard/domain'
 import {
   anyone,
   type Call,
@@ -148,15 +147,7 @@ const endSessions = ({ database }: SignInDependencies) =>
     replies: { 200: null },
     input: z.object({ logout_token: text(16 * 1024) }),
     async handle({ logout_token: token }, provider: Provider, call) {
-      const logout = await provider.readLogout(token).catch((error: unknown) => {
-        const { name, message } = error as Error
-        call.logger.warn(
-          { provider: provider.settings.name, error: { name, message } },
-          'a logout token was refused',
-        )
-        throw invalidParameters(['logout_token is invalid'])
-      })
-      await signIn.endSessionsOf(database, logout, call)
+      await signIn.endSessionsOf(database, provider, token, call)
       return ok(undefined, noStore)
     },
   })

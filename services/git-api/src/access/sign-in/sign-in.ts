@@ -8,7 +8,7 @@ import {
   type PersonalAccessToken,
   type User,
 } from '@switchyard/db'
-import { notFound } from '@switchyard/domain'
+import { invalidParameters, notFound } from '@switchyard/domain'
 import { userProblems } from '@switchyard/domain/access'
 import { type Authenticator, auditAuthor, type Call, hashToken } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../../audit/audit.js'
@@ -19,7 +19,7 @@ import { createToken } from '../tokens/store.js'
 import { createUser } from '../users/store.js'
 import { type Person, readPerson } from './claims.js'
 import { applyGroups, grantsOf } from './groups.js'
-import { clockToleranceSeconds, type Provider, type ProviderAnswer, type ProviderLogout } from './provider.js'
+import { clockToleranceSeconds, type Provider, type ProviderAnswer } from './provider.js'
 import { refused } from './refusals.js'
 import {
   createIdentity,
@@ -167,9 +167,24 @@ async function tokenOf(
 export const authorOf = (user: User, { id }: { id: number }, call: Call): AuditAuthor =>
   auditAuthor({ user, token: { id, scopes: [] } }, call)
 
-/** Ends the sessions that a logout token of a provider names. */
-export const endSessionsOf = (database: Database, logout: ProviderLogout, call: Call): Promise<void> =>
-  inTransaction(database, async (transaction) => {
+/**
+ * Ends the sessions that a logout token of a provider says are over.
+ *
+ * @throws DomainError invalid-parameters for a token that is not valid, with the reason in the log
+ */
+export async function endSessionsOf(
+  database: Database,
+  provider: Provider,
+  logoutToken: string,
+  call: Call,
+): Promise<void> {
+  const logout = await provider.readLogout(logoutToken).catch((cause: unknown) => {
+    const { name, message } = cause as Error
+    const fields = { provider: provider.settings.name, error: { name, message } }
+    call.logger.warn(fields, 'a logout token was refused')
+    throw invalidParameters(['logout_token is invalid'])
+  })
+  await inTransaction(database, async (transaction) => {
     const begunUntil = new Date(logout.issuedAt.getTime() + clockToleranceSeconds * 1000)
     const ended = await deleteSessionsOfProvider(transaction, { ...logout, begunUntil })
     for (const { id, token } of ended) {
@@ -180,3 +195,4 @@ export const endSessionsOf = (database: Database, logout: ProviderLogout, call: 
       })
     }
   })
+}

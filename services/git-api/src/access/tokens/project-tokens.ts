@@ -3,16 +3,16 @@ import { forbidden, notFound } from '@switchyard/domain'
 import type { Caller, Scope } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
-import { findProjectToken, listProjectTokens as listStoredTokens } from './store.js'
+import * as store from './store.js'
 import { createBot, type IssuedToken, issueToken, makerOf } from './tokens.js'
 
 /** Lists the tokens of the project that are not revoked. */
 export const listProjectTokens = (database: Database, { project }: ProjectCall, rows: Rows) =>
-  listStoredTokens(database, project.id, rows)
+  store.listProjectTokens(database, project.id, rows)
 
 /** @throws DomainError not-found */
 export async function getProjectToken(database: Database, { project }: ProjectCall, id: number) {
-  const token = await findProjectToken(database, project.id, id)
+  const token = await store.findProjectToken(database, project.id, id)
   if (!token) throw notFound()
   return token
 }

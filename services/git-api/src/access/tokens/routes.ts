@@ -1,12 +1,6 @@
-import type { Database, PersonalAccessToken } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { unauthenticated } from '@switchyard/domain'
-import {
-  scopes as allScopes,
-  type Caller,
-  dayText,
-  hasExpired,
-  requireScope,
-} from '@switchyard/domain/access'
+import { type Caller, requireScope } from '@switchyard/domain/access'
 import {
   administrator,
   auditAuthor,
@@ -18,7 +12,6 @@ import {
   type Guard,
   noContent,
   ok,
-  oneOf,
   pageParameters,
   pageReply,
   type Route,
@@ -38,59 +31,11 @@ import {
   scopeList,
   tokenDescription,
 } from '../../shapes/parameters.js'
+import { issuedTokenShape, presentIssuedToken, presentToken, tokenShape } from './present.js'
 import type { TokenOrder } from './store.js'
 import * as tokenRotation from './token-rotation.js'
 import type { TokenDependencies } from './tokens.js'
 import * as tokens from './tokens.js'
-
-export const tokenShape = z
-  .object({
-    id: z.int(),
-    name: z.string(),
-    revoked: z.boolean(),
-    created_at: z.date(),
-    description: z.string().nullable(),
-    scopes: z.array(oneOf(allScopes)),
-    user_id: z.int(),
-    last_used_at: z.date().nullable(),
-    active: z.boolean(),
-    expires_at: z.string().meta({ format: 'date' }).nullable(),
-    tenants: z
-      .array(z.string())
-      .nullable()
-      .meta({ description: 'The only tenants of sagas that the token may name; null: every tenant' }),
-  })
-  .meta({ id: 'Token', description: 'A token without its secret' })
-
-export const issuedTokenShape = z
-  .object({ ...tokenShape.shape, token: z.string() })
-  .meta({ id: 'IssuedToken', description: 'The only answer that holds the secret of a token' })
-
-/** Returns a token without its secret. */
-export function presentToken(token: PersonalAccessToken): z.output<typeof tokenShape> {
-  const { id, name, description, scopes, tenants, userId, createdAt, lastUsedAt, expiresAt } = token
-  const revoked = token.revokedAt !== null
-  const expired = hasExpired(expiresAt, new Date())
-  return {
-    id,
-    name,
-    revoked,
-    created_at: createdAt,
-    description,
-    scopes,
-    user_id: userId,
-    last_used_at: lastUsedAt,
-    active: !revoked && !expired,
-    expires_at: expiresAt && dayText(expiresAt),
-    tenants: tenants.length > 0 ? tenants : null,
-  }
-}
-
-/** Returns a new token with its secret, which no other answer holds. */
-export const presentIssuedToken = ({
-  token,
-  secret,
-}: tokens.IssuedToken): z.output<typeof issuedTokenShape> => ({ ...presentToken(token), token: secret })
 
 export function tokenRoutes(deps: TokenDependencies): Route[] {
   const tokens = '/personal_access_tokens'

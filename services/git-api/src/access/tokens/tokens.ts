@@ -24,15 +24,8 @@ import { recordUserEvent } from '../../audit/audit.js'
 import type { ProjectResourceDependencies } from '../../guards.js'
 import { createMember, deleteMember } from '../members/store.js'
 import { createUser, findUser } from '../users/store.js'
-import {
-  createToken,
-  findToken,
-  listTokens as listStoredTokens,
-  type NewToken,
-  revokeToken as revokeStoredToken,
-  type TokenFilter,
-  type TokenOrder,
-} from './store.js'
+import type { NewToken, TokenFilter, TokenOrder } from './store.js'
+import * as store from './store.js'
 
 export interface TokenDependencies extends ProjectResourceDependencies {
   forgetUsers: Authenticator['forgetUsers']
@@ -66,7 +59,7 @@ export async function issueToken(
   const problem = lastDayProblem(token.expiresAt, latestDay, new Date())
   if (problem !== null) throw invalid({ expires_at: [problem] })
   const secret = newSecret()
-  return { secret, token: await createToken(database, { ...token, tokenHash: hashToken(secret) }) }
+  return { secret, token: await store.createToken(database, { ...token, tokenHash: hashToken(secret) }) }
 }
 
 /**
@@ -84,12 +77,12 @@ export async function listTokens(
   if (!user.admin && (given.userId ?? user.id) !== user.id) throw forbidden()
   const filter = { ...given, userId: user.admin ? given.userId : user.id }
   if (filter.userId !== undefined && !(await findUser(database, filter.userId))) throw notFound('User')
-  return listStoredTokens(database, filter, order, rows)
+  return store.listTokens(database, filter, order, rows)
 }
 
 /** Returns the token of the request. @throws DomainError unauthenticated when it was removed meanwhile */
 export async function getOwnToken(database: Database, caller: Caller): Promise<PersonalAccessToken> {
-  const token = await findToken(database, caller.token.id)
+  const token = await store.findToken(database, caller.token.id)
   if (!token) throw unauthenticated()
   return token
 }
@@ -100,7 +93,7 @@ export async function getOwnToken(database: Database, caller: Caller): Promise<P
  * @throws DomainError not-found
  */
 export async function getTokenFor(database: Database, { user }: Caller, id: number) {
-  const token = await findToken(database, id)
+  const token = await store.findToken(database, id)
   if (!token || (!user.admin && token.userId !== user.id)) throw notFound()
   return token
 }
@@ -198,7 +191,7 @@ export async function revokeProjectToken(
   id: number,
   author: AuditAuthor,
 ): Promise<void> {
-  const token = await findToken(deps.database, id)
+  const token = await store.findToken(deps.database, id)
   if (token?.projectId !== projectId || !(await revoke(deps, token, author))) throw notFound()
 }
 
@@ -213,7 +206,7 @@ async function revoke(
   author: AuditAuthor,
 ): Promise<boolean> {
   const isRevoked = await inTransaction(database, async (transaction) => {
-    if (!(await revokeStoredToken(transaction, id))) return false
+    if (!(await store.revokeToken(transaction, id))) return false
     if (projectId !== null) await deleteMember(transaction, { projectId, userId })
     await recordAuditEvent(transaction, author, {
       ...(projectId === null
@@ -236,7 +229,7 @@ async function revoke(
 export async function makerOf(transaction: DatabaseOrTransaction, { user, token }: Caller) {
   if (token.job) throw forbidden('A CI job makes no tokens and trusts no issuers')
   if (typeof token.projectId !== 'number') return { createdBy: user.id, latestDay: null }
-  const own = await findToken(transaction, token.id)
+  const own = await store.findToken(transaction, token.id)
   if (!own) throw unauthenticated()
   return { createdBy: own.createdBy, latestDay: own.expiresAt }
 }

@@ -19,15 +19,8 @@ import {
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { deleteMember } from '../members/store.js'
 import { createBot, makerOf, type TokenDependencies } from '../tokens/tokens.js'
-import {
-  createTrustedIssuer,
-  deleteTrustedIssuer,
-  findTrustedIssuer,
-  listTrustedIssuers as listStored,
-  lockAndCountTrustedIssuers,
-  revokeTokensOfBot,
-  type TrustedIssuerWithLevel,
-} from './store.js'
+import type { TrustedIssuerWithLevel } from './store.js'
+import * as store from './store.js'
 
 export interface TrustedIssuerDependencies extends ProjectResourceDependencies {
   forgetUsers: TokenDependencies['forgetUsers']
@@ -41,7 +34,7 @@ type OwnProject = { id: number } | null
 const rulesMax = 20
 
 export async function listTrustedIssuers(database: Database, project: OwnProject, { skip, take }: Rows) {
-  const found = await listStored(database, { projectId: project?.id ?? null })
+  const found = await store.listTrustedIssuers(database, { projectId: project?.id ?? null })
   return { rules: found.slice(skip, skip + take), total: found.length }
 }
 
@@ -51,7 +44,7 @@ export async function getTrustedIssuer(
   project: OwnProject,
   id: number,
 ): Promise<TrustedIssuerWithLevel> {
-  const rule = await findTrustedIssuer(database, { projectId: project?.id ?? null }, id)
+  const rule = await store.findTrustedIssuer(database, { projectId: project?.id ?? null }, id)
   if (!rule) throw notFound()
   return rule
 }
@@ -128,12 +121,17 @@ async function addRule(
   { createdBy, ...author }: AuditAuthor & { createdBy: number | null },
 ): Promise<TrustedIssuerWithLevel> {
   const projectId = project?.id ?? null
-  if ((await lockAndCountTrustedIssuers(transaction, { projectId })) >= rulesMax)
+  if ((await store.lockAndCountTrustedIssuers(transaction, { projectId })) >= rulesMax)
     throw invalid(`There can be ${rulesMax} trusted issuers at most`)
   const membership = project && { projectId: project.id, accessLevel: project.accessLevel }
   const bot = await createBot(transaction, name, membership)
   const fields = { name, issuer, audience, claims, scopes, tenants, expiresAt }
-  const rule = await createTrustedIssuer(transaction, { ...fields, projectId, userId: bot.id, createdBy })
+  const rule = await store.createTrustedIssuer(transaction, {
+    ...fields,
+    projectId,
+    userId: bot.id,
+    createdBy,
+  })
   await recordAuditEvent(transaction, author, {
     ...auditedEntity(rule),
     eventName: 'trusted_issuer_added',
@@ -161,10 +159,10 @@ export async function distrustIssuer(
 ): Promise<void> {
   const bot = await inTransaction(database, async (transaction) => {
     const rule = await getTrustedIssuer(transaction, project, id)
-    if (!(await deleteTrustedIssuer(transaction, id))) throw notFound()
+    if (!(await store.deleteTrustedIssuer(transaction, id))) throw notFound()
     const { projectId, userId } = rule
     if (projectId !== null) await deleteMember(transaction, { projectId, userId })
-    await revokeTokensOfBot(transaction, userId)
+    await store.revokeTokensOfBot(transaction, userId)
     await recordAuditEvent(transaction, author, {
       ...auditedEntity(rule),
       eventName: 'trusted_issuer_removed',

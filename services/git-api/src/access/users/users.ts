@@ -23,16 +23,8 @@ import { listDeployTokensOf } from '../deploy-tokens/store.js'
 import { deleteSessionsOfUsers } from '../sessions/store.js'
 import * as signIns from '../sign-in/store.js'
 import { listBotsOfCreator } from '../tokens/store.js'
-import {
-  findUser,
-  findUserByUsername,
-  createUser as insertUser,
-  lockActiveAdministrators,
-  type NewUser,
-  type UserChanges,
-  type UserState,
-  updateUser,
-} from './store.js'
+import type { NewUser, UserChanges, UserState } from './store.js'
+import * as store from './store.js'
 
 export { listUsers } from './store.js'
 
@@ -53,14 +45,14 @@ export const listIdentities = (database: Database, found: readonly User[]) =>
  * meanwhile
  */
 export async function getCurrentUser(database: Database, caller: Caller): Promise<User> {
-  const user = await findUser(database, caller.user.id)
+  const user = await store.findUser(database, caller.user.id)
   if (!user) throw unauthenticated()
   return user
 }
 
 /** @throws DomainError not-found */
 export async function getUser(database: DatabaseOrTransaction, id: number): Promise<User> {
-  const user = await findUser(database, id)
+  const user = await store.findUser(database, id)
   if (!user) throw notFound('User')
   return user
 }
@@ -70,8 +62,8 @@ export async function findUserNamed(
   database: DatabaseOrTransaction,
   reference: string,
 ): Promise<User | null> {
-  const found = /^\d{1,9}$/.test(reference) ? await findUser(database, Number(reference)) : null
-  return found ?? findUserByUsername(database, reference)
+  const found = /^\d{1,9}$/.test(reference) ? await store.findUser(database, Number(reference)) : null
+  return found ?? store.findUserByUsername(database, reference)
 }
 
 /**
@@ -82,7 +74,7 @@ export async function findUserNamed(
 export async function createUser(database: Database, user: NewUser, author: AuditAuthor) {
   refuseProblems(userProblems(user))
   return inTransaction(database, async (transaction) => {
-    const added = await insertUser(transaction, user)
+    const added = await store.createUser(transaction, user)
     await recordUserEvent(transaction, author, added.id, 'user_created', {
       username: added.username,
       admin: added.admin,
@@ -112,14 +104,14 @@ export async function changeUser(
   precondition?: Precondition,
 ): Promise<User> {
   const changed = await inTransaction(database, async (transaction) => {
-    const administrators = await lockActiveAdministrators(transaction)
+    const administrators = await store.lockActiveAdministrators(transaction)
     await requireUnchanged(transaction, 'users', { id }, precondition)
     const user = await getUser(transaction, id)
     const changes = { ...changedFields(user, columns), ...changedProfile(user, profile) }
     if (Object.keys(changes).length === 0) return user
     refuseBadChanges(user, changes)
     if (changes.admin === false) refuseLastAdministrator(administrators, id)
-    const updated = await updateUser(transaction, id, changes)
+    const updated = await store.updateUser(transaction, id, changes)
     await recordUserEvent(transaction, author, id, 'user_updated', {
       changed: [...Object.keys(changedFields(user, columns)), ...Object.keys(profile ?? {})],
       username: updated.username,
@@ -153,14 +145,14 @@ export async function setUserState(
   author: AuditAuthor,
 ): Promise<void> {
   const bots = await inTransaction(database, async (transaction) => {
-    const administrators = await lockActiveAdministrators(transaction)
+    const administrators = await store.lockActiveAdministrators(transaction)
     const user = await getUser(transaction, id)
     if (state === 'blocked') {
       if (id === author.authorId) throw forbidden('The API initiating user cannot be blocked by the API')
       refuseLastAdministrator(administrators, id)
     }
     if (user.state !== state) {
-      await updateUser(transaction, id, { state })
+      await store.updateUser(transaction, id, { state })
       await recordUserEvent(
         transaction,
         author,

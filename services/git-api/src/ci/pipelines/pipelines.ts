@@ -7,15 +7,8 @@ import { enqueueForProject } from '@switchyard/webhooks'
 import type { ProjectCall } from '../../guards.js'
 import { getCommit, getCommitId } from '../../repository/commits/commits.js'
 import { retryHook } from '../../shapes/status-hooks.js'
-import {
-  findPipeline,
-  findPipelineOfRef,
-  findPipelineWithJobs,
-  listPipelines as listStoredPipelines,
-  type PipelineFilter,
-  type PipelineWithAuthor,
-  type pipelineOrders,
-} from './store.js'
+import type { PipelineFilter, PipelineWithAuthor, pipelineOrders } from './store.js'
+import * as store from './store.js'
 
 /** A pipeline, and whether its ref is a tag. */
 export interface PipelineView {
@@ -46,7 +39,7 @@ export async function listPipelines(
   const references =
     newestOf && (await listReferences(repository, { kind: newestOf, order: 'name', descending: false }))
   const names = references?.map(({ name }) => name)
-  return listStoredPipelines(database, { ...filter, projectId: project.id, newestOf: names }, order, rows)
+  return store.listPipelines(database, { ...filter, projectId: project.id, newestOf: names }, order, rows)
 }
 
 /** @throws DomainError not-found */
@@ -64,7 +57,7 @@ export async function getLatestPipeline(
 ): Promise<PipelineView> {
   const { project, repository } = access
   const sha = await getCommitId(repository, ref)
-  const pipeline = await findPipelineOfRef(database, { projectId: project.id, sha, ref })
+  const pipeline = await store.findPipelineOfRef(database, { projectId: project.id, sha, ref })
   if (!pipeline) throw notFound('Pipeline')
   return describePipeline(access, pipeline)
 }
@@ -82,7 +75,7 @@ export async function requestRetry(
   { baseUrl }: { baseUrl: string },
 ): Promise<PipelineView> {
   const { project, repository, caller } = access
-  const pipeline = await findPipelineWithJobs(pool, project.id, BigInt(id))
+  const pipeline = await store.findPipelineWithJobs(pool, project.id, BigInt(id))
   if (!pipeline) throw notFound()
   const commit = await getCommit(repository, pipeline.sha)
   const about = { project, commit, user: caller.user, baseUrl }
@@ -104,7 +97,7 @@ async function getStoredPipeline(
   { project }: ProjectCall,
   id: number,
 ): Promise<PipelineWithAuthor> {
-  const pipeline = await findPipeline(database.pool, project.id, BigInt(id))
+  const pipeline = await store.findPipeline(database.pool, project.id, BigInt(id))
   if (!pipeline) throw notFound()
   return pipeline
 }

@@ -13,14 +13,8 @@ import type { StorageSpace } from '../../system/system.js'
 import { listStatuses } from '../statuses/store.js'
 import type { Finding, ParsedReport, ReportFormat, TestCase } from './entries.js'
 import { flakyMarks } from './outcomes.js'
-import {
-  bytesOf,
-  findReport,
-  listReports as listStored,
-  replaceReport,
-  type StoredReport,
-  type WholeReport,
-} from './store.js'
+import type { StoredReport, WholeReport } from './store.js'
+import * as store from './store.js'
 
 export interface ReportDependencies extends ProjectResourceDependencies {
   reportThreads: ParserThreads<ParsedReport>
@@ -83,11 +77,11 @@ export async function storeReport(
   const newest = { skip: 0, take: 1 }
   const [status] = await listStatuses(database, { ...filter, latest: true, newestFirst: true }, newest)
   if (!status) throw notFound('Status of this commit, name and ref')
-  const refusal = await findQuotaRefusal(storageSpace, access, bytesOf(parsed))
+  const refusal = await findQuotaRefusal(storageSpace, access, store.bytesOf(parsed))
   if (refusal !== null) throw tooLarge(refusal)
   const label = { ...ofStatus, ref: status.ref, pipelineId: status.pipelineId, statusId: status.id }
-  await replaceReport(database, label, parsed, caller.user.id)
-  const { reports } = await listStored(database, {
+  await store.replaceReport(database, label, parsed, caller.user.id)
+  const { reports } = await store.listReports(database, {
     ...ofStatus,
     format: parsed.format,
     pipelineId: status.pipelineId,
@@ -115,7 +109,7 @@ export async function listReports(
   rows: Rows,
 ) {
   const sha = await getCommitId(repository, revision)
-  return listStored(database, { projectId: project.id, sha, ...filter }, rows)
+  return store.listReports(database, { projectId: project.id, sha, ...filter }, rows)
 }
 
 /**
@@ -136,7 +130,7 @@ export async function getReport(
 ): Promise<{ report: StoredReport; entries: ReportEntries }> {
   const sha = await getCommitId(repository, revision)
   return inSlot(reportReads, call, async () => {
-    const report = await findReport(database, { projectId: project.id, sha, ...filter })
+    const report = await store.findReport(database, { projectId: project.id, sha, ...filter })
     if (!report) throw notFound('Report')
     return { report, entries: await readEntries(report) }
   })

@@ -112,7 +112,7 @@ function ruleOf({ ruleIndex, rule, ruleId }: Result, rules: readonly Rule[], byI
 function findingOf(result: Result, tool: string, rule: Rule | undefined): SarifFinding {
   const location = result.locations?.[0]?.physicalLocation
   const ruleId = result.ruleId ?? result.rule?.id ?? rule?.id ?? null
-  const path = pathOf(location?.artifactLocation?.uri)
+  const path = pathInRepository(location?.artifactLocation?.uri)
   const message = messageOf(result.message, rule)
   const line = path === null ? null : (location?.region?.startLine ?? null)
   const level = result.level ?? rule?.defaultConfiguration?.level ?? 'warning'
@@ -145,7 +145,7 @@ function messageOf({ text, id, arguments: given = [] }: Result['message'], rule:
  * Returns a path from the root of the repository. Tools write it as a relative address, or below `file:///`
  * with a variable before it.
  */
-function pathOf(uri: string | undefined): string | null {
+function pathInRepository(uri: string | undefined): string | null {
   if (uri === undefined || uri.length > 4 * nameCharsMax) return null
   const path = decoded(
     uri.replace(/^file:\/\/\/(?=%SRCROOT%|[^/])/i, '').replace(/^%SRCROOT%\//, ''),

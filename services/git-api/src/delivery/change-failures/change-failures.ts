@@ -2,8 +2,9 @@ import type { Database } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { ProjectCall } from '../../guards.js'
-import type { StatementKind } from '../deployment-statements/deployment-statements.js'
+import { statementsOf } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
+import type { FailureReport } from './store.js'
 import * as store from './store.js'
 
 /**
@@ -19,7 +20,7 @@ export interface ChangeFailure {
   failedAt: Date | null
   /** Null: the deployment is not a failure, or the failure continues. */
   restoredAt: Date | null
-  report: store.FailureReport | null
+  report: FailureReport | null
 }
 
 /** @throws DomainError not-found */
@@ -52,7 +53,7 @@ export async function getChangeFailure(
  * The statement that a deployment was a failure. It is possible for deployments that ended with success or
  * failure.
  */
-export const failureReports: StatementKind = {
+export const failureReports = statementsOf({
   events: { added: 'change_failure_reported', removed: 'change_failure_withdrawn' },
   check: async (_transaction, { status }) => {
     if (!['success', 'failed'].includes(status))
@@ -60,4 +61,4 @@ export const failureReports: StatementKind = {
   },
   save: store.saveReport,
   remove: store.deleteReport,
-}
+})

@@ -18,7 +18,6 @@ import {
   presentStatement,
   statementParameters,
 } from '../../shapes/deployment-statement.js'
-import { addStatement, removeStatement } from '../deployment-statements/deployment-statements.js'
 import * as changeFailures from './change-failures.js'
 
 export function changeFailureRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
@@ -71,7 +70,7 @@ const reportFailure = (database: Database) =>
     async handle({ deployment_id: deploymentId, reason }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
       const said = { deploymentId, reason }
-      const report = await addStatement(database, changeFailures.failureReports, access, said, author)
+      const report = await changeFailures.failureReports.add(database, access, said, author)
       return created(presentStatement(report, call.baseUrl))
     },
   })
@@ -83,7 +82,7 @@ const withdrawReport = (database: Database) =>
     input: z.object({ deployment_id: rowId() }),
     async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      await removeStatement(database, changeFailures.failureReports, access, deployment_id, author)
+      await changeFailures.failureReports.remove(database, access, deployment_id, author)
       return noContent()
     },
   })

@@ -8,6 +8,7 @@ import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Storages } from '../../storages/storages.js'
 import { leadTimesOf } from './lead-times.js'
+import type { DeploymentChange, WaitingDeployment } from './store.js'
 import * as store from './store.js'
 
 interface Needs {
@@ -40,7 +41,7 @@ export function startMeasuringChanges(needs: Needs): Repeated {
       await measureWaiting(needs, signal)
     },
     pauseMs,
-    (err) => needs.logger.warn({ err }, 'could not look for deployments to measure; tried again in 5 s'),
+    (err) => needs.logger.warn({ err }, 'could not look for deployments to measure; trying again in 5 s'),
   )
 }
 
@@ -55,14 +56,17 @@ async function measureWaiting({ database, git, storages, logger }: Needs, signal
     } catch (err) {
       if (signal.aborted) return
       const about = { project_id: deployment.projectId, deployment_id: deployment.id }
-      logger.warn({ err, ...about }, 'could not measure what a deployment brings; tried again in 10 minutes')
+      logger.warn(
+        { err, ...about },
+        'could not measure the changes of a deployment; trying again in 10 minutes',
+      )
     }
   }
 }
 
-const unknown: store.DeploymentChange = { commits: 0, leadSeconds: [], rollsBackId: null }
+const unknown: DeploymentChange = { commits: 0, leadSeconds: [], rollsBackId: null }
 
-type Deployed = Pick<store.WaitingDeployment, 'sha' | 'finishedAt'>
+type Deployed = Pick<WaitingDeployment, 'sha' | 'finishedAt'>
 
 /**
  * Measures a deployment. For the first one to an environment, only its newest commit counts, because the
@@ -74,7 +78,7 @@ async function measureChange(
   repository: Repository,
   { sha, finishedAt }: Deployed,
   earlier: readonly { id: number; sha: string }[],
-): Promise<store.DeploymentChange> {
+): Promise<DeploymentChange> {
   try {
     if ((await findCommitId(repository, sha)) === null) return unknown
     const take = earlier.length === 0 ? 1 : commitsMax

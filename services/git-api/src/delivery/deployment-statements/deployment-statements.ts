@@ -21,7 +21,7 @@ interface StatementKey {
  * A kind of statement about deployments, with a reason. A deployment has at most one of each kind: a later
  * statement replaces it, and the audit log keeps both.
  */
-export interface StatementKind {
+interface StatementKind {
   /** Names of the events in the audit log. */
   events: { added: string; removed: string }
   /** @throws DomainError when the statement is not possible for the deployment */
@@ -35,33 +35,33 @@ export interface StatementKind {
   remove: (transaction: DatabaseOrTransaction, key: StatementKey, author: AuditAuthor) => Promise<boolean>
 }
 
-/** @throws DomainError not-found, and the errors of `check` */
-export const addStatement = (
-  database: Database,
-  { check, save, events }: StatementKind,
-  { project, caller }: ProjectCall<Caller>,
-  { deploymentId, reason }: { deploymentId: number; reason: string },
-  author: AuditAuthor,
-): Promise<Statement> =>
-  inTransaction(database, async (transaction) => {
-    await check(transaction, await lockDeployment(transaction, project.id, deploymentId))
-    const key = { projectId: project.id, deploymentId }
-    const statement = await save(transaction, key, { reason, userId: caller.user.id })
-    const details = { deployment_id: deploymentId, reason }
-    await recordProjectEvent(transaction, author, project.id, events.added, details)
-    return statement
-  })
-
-/** @throws DomainError not-found */
-export const removeStatement = (
-  database: Database,
-  { remove, events }: StatementKind,
-  { project }: ProjectCall<Caller>,
-  deploymentId: number,
-  author: AuditAuthor,
-): Promise<void> =>
-  inTransaction(database, async (transaction) => {
-    if (!(await remove(transaction, { projectId: project.id, deploymentId }, author))) throw notFound()
-    const details = { deployment_id: deploymentId }
-    await recordProjectEvent(transaction, author, project.id, events.removed, details)
-  })
+/** Adds and removes statements of a kind. */
+export const statementsOf = (kind: StatementKind) => ({
+  /** @throws DomainError not-found, and the errors of `check` */
+  add: (
+    database: Database,
+    { project, caller }: ProjectCall<Caller>,
+    { deploymentId, reason }: { deploymentId: number; reason: string },
+    author: AuditAuthor,
+  ): Promise<Statement> =>
+    inTransaction(database, async (transaction) => {
+      await kind.check(transaction, await lockDeployment(transaction, project.id, deploymentId))
+      const key = { projectId: project.id, deploymentId }
+      const statement = await kind.save(transaction, key, { reason, userId: caller.user.id })
+      const details = { deployment_id: deploymentId, reason }
+      await recordProjectEvent(transaction, author, project.id, kind.events.added, details)
+      return statement
+    }),
+  /** @throws DomainError not-found */
+  remove: (
+    database: Database,
+    { project }: ProjectCall<Caller>,
+    deploymentId: number,
+    author: AuditAuthor,
+  ): Promise<void> =>
+    inTransaction(database, async (transaction) => {
+      if (!(await kind.remove(transaction, { projectId: project.id, deploymentId }, author))) throw notFound()
+      const details = { deployment_id: deploymentId }
+      await recordProjectEvent(transaction, author, project.id, kind.events.removed, details)
+    }),
+})

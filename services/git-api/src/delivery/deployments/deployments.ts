@@ -27,19 +27,8 @@ import { deploymentHook } from '../../shapes/hooks.js'
 import { type FreezeDependencies, findFreeze, frozenError } from '../freezes/freezes.js'
 import { requireMayDeploy } from '../protected-environments/protected-environments.js'
 import { changeLockedDeployment, recordDeployment } from './record-deployment.js'
-import {
-  type DeploymentFilter,
-  type DeploymentOrder,
-  type DeploymentView,
-  type EndedDeployment,
-  findDeployment,
-  findDeploymentBefore,
-  findLastSuccess,
-  listDeployments as listStoredDeployments,
-  listEndedDeployments as listStoredEnded,
-  removeDeployment,
-  withLockedDeployment,
-} from './store.js'
+import type { DeploymentFilter, DeploymentOrder, DeploymentView, EndedDeployment } from './store.js'
+import * as store from './store.js'
 
 export { changeLockedDeployment, enqueueDeployment } from './record-deployment.js'
 
@@ -54,7 +43,7 @@ export const listDeployments = (
   filter: Omit<DeploymentFilter, 'projectId'>,
   order: DeploymentOrder,
   rows: Rows,
-) => listStoredDeployments(database, { ...filter, projectId: project.id }, order, rows)
+) => store.listDeployments(database, { ...filter, projectId: project.id }, order, rows)
 
 interface EndedTimes {
   /** Undefined: a day ago. */
@@ -73,7 +62,7 @@ export function listEndedDeployments(
   rows: Rows,
 ): Promise<{ deployments: EndedDeployment[]; total: number }> {
   const filter = { finishedAfter, finishedBefore, tenants: boundTenantsOf(caller) }
-  return listStoredEnded(database, caller, filter, rows)
+  return store.listEndedDeployments(database, caller, filter, rows)
 }
 
 /** @throws DomainError not-found */
@@ -82,7 +71,7 @@ export async function getDeployment(
   { project }: Pick<ProjectCall, 'project'>,
   id: number,
 ): Promise<DeploymentView> {
-  const deployment = await findDeployment(database, project.id, id)
+  const deployment = await store.findDeployment(database, project.id, id)
   if (!deployment) throw notFound()
   return deployment
 }
@@ -206,7 +195,7 @@ export async function changeDeployment(
   }
   const { id, precondition } = change
   const about = await aboutDeployment(access, current, call)
-  const { deployment, isChanged } = await withLockedDeployment(
+  const { deployment, isChanged } = await store.withLockedDeployment(
     deps.database,
     { projectId: access.project.id, id },
     (client, locked) => {
@@ -235,13 +224,13 @@ export const deleteDeployment = (
   id: number,
   precondition: Precondition | undefined,
 ): Promise<void> =>
-  withLockedDeployment(database, { projectId, id }, async (client, locked) => {
+  store.withLockedDeployment(database, { projectId, id }, async (client, locked) => {
     const { status, environmentId, updatedAt } = locked
     precondition?.(updatedAt)
     if (status === 'running') throw invalid('Cannot destroy running deployment')
-    const last = await findLastSuccess(client, projectId, environmentId)
+    const last = await store.findLastSuccess(client, projectId, environmentId)
     if (last?.id === id) throw invalid('Deployment currently deployed to environment')
-    await removeDeployment(client, locked)
+    await store.removeDeployment(client, locked)
   })
 
 /** Returns the data that webhooks show beside a deployment. */
@@ -276,7 +265,7 @@ export async function listDeployedCommits(
   const { repository } = access
   const deployment = await getDeployment(database, access, id)
   const commit = await getCommit(repository, deployment.sha)
-  const before = await findDeploymentBefore(database, deployment)
+  const before = await store.findDeploymentBefore(database, deployment)
   const from = before && (await findCommitId(repository, before.sha))
   if (!from) return listCommits(repository, { revision: commit, ...rows })
   const { ids, total } = await commitsBetween(repository, { from, to: commit.id, ...rows })

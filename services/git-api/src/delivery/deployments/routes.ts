@@ -34,7 +34,7 @@ import {
 } from '../../shapes/deployment.js'
 import { optional, optionalText, serviceNames } from '../../shapes/parameters.js'
 import { presentProjectReference, projectReferenceShape } from '../../shapes/project.js'
-import { describeApprovals } from '../protected-environments/protected-environments.js'
+import * as protectedEnvironments from '../protected-environments/protected-environments.js'
 import type { DeploymentDependencies } from './deployments.js'
 import * as deployments from './deployments.js'
 import type { DeploymentOrder, DeploymentView, EndedDeployment } from './store.js'
@@ -160,7 +160,11 @@ function refuseUnpairedTimes(given: z.output<typeof listInput>): void {
 }
 
 const presentDetail = async (database: Database, deployment: DeploymentView, { baseUrl }: Call) =>
-  presentDeploymentDetail(deployment, await describeApprovals(database, deployment), baseUrl)
+  presentDeploymentDetail(
+    deployment,
+    await protectedEnvironments.describeApprovals(database, deployment),
+    baseUrl,
+  )
 
 const createDeployment = (deps: DeploymentDependencies) =>
   endpoint({

@@ -7,16 +7,8 @@ import type { ProjectCall } from '../../guards.js'
 import type { ProjectWithOwner } from '../../projects/store.js'
 import { type DeploymentView, findLastDeployment } from '../deployments/store.js'
 import { requireMayChange } from '../protected-environments/protected-environments.js'
-import {
-  createEnvironment,
-  deleteStoppedEnvironment,
-  type EnvironmentChanges,
-  type EnvironmentFilter,
-  findEnvironment,
-  listEnvironments as listStoredEnvironments,
-  stopEnvironmentsOlderThan,
-  updateEnvironment,
-} from './store.js'
+import type { EnvironmentChanges, EnvironmentFilter } from './store.js'
+import * as store from './store.js'
 
 /** Environments, and the project that answers show with each of them. */
 interface EnvironmentPage {
@@ -32,7 +24,7 @@ export async function listEnvironments(
   filter: Omit<EnvironmentFilter, 'projectId'>,
   rows: Rows,
 ): Promise<EnvironmentPage> {
-  const found = await listStoredEnvironments(database, { ...filter, projectId: project.id }, rows)
+  const found = await store.listEnvironments(database, { ...filter, projectId: project.id }, rows)
   return { ...found, project: await withOwner(database, project) }
 }
 
@@ -46,7 +38,7 @@ export async function getEnvironment(
   { project }: ProjectCall,
   id: number,
 ): Promise<{ environment: Environment; lastDeployment: DeploymentView | null }> {
-  const environment = await findEnvironment(database, project.id, id)
+  const environment = await store.findEnvironment(database, project.id, id)
   if (!environment) throw notFound()
   return { environment, lastDeployment: await findLastDeployment(database, environment) }
 }
@@ -76,14 +68,14 @@ export async function addEnvironment(
 ): Promise<EnvironmentWithProject> {
   refuseProblems(environmentProblems(command))
   const tier = command.tier ?? guessTier(command.name)
-  const environment = await createEnvironment(database, { ...command, tier, projectId: project.id })
+  const environment = await store.createEnvironment(database, { ...command, tier, projectId: project.id })
   if (!environment) throw invalid(['Name has already been taken'])
   return { environment, project: await withOwner(database, project) }
 }
 
 /** @throws DomainError not-found; forbidden for a caller who may not deploy to a protected environment */
 async function requireChangeable(database: Database, access: ProjectCall<Caller>, id: number): Promise<void> {
-  const environment = await findEnvironment(database, access.project.id, id)
+  const environment = await store.findEnvironment(database, access.project.id, id)
   if (!environment) throw notFound()
   await requireMayChange(database, access, environment.name)
 }
@@ -106,7 +98,7 @@ export async function changeEnvironment(
   const { project } = access
   const environment = await inTransaction(database, async (transaction) => {
     await requireUnchanged(transaction, 'environments', { project_id: project.id, id }, precondition)
-    return updateEnvironment(transaction, project.id, id, changes)
+    return store.updateEnvironment(transaction, project.id, id, changes)
   })
   if (!environment) throw notFound()
   return { environment, project: await withOwner(database, project) }
@@ -131,7 +123,7 @@ export async function stopStaleEnvironments(
       '400 Bad request - Invalid Date: before is a week ago at the latest, and ten years at the earliest',
     )
   }
-  await stopEnvironmentsOlderThan(database, project.id, before)
+  await store.stopEnvironmentsOlderThan(database, project.id, before)
 }
 
 /**
@@ -147,8 +139,8 @@ export async function removeEnvironment(
   precondition?: Precondition,
 ): Promise<void> {
   await requireChangeable(database, access, id)
-  if (await deleteStoppedEnvironment(database, access.project.id, id, precondition)) return
-  if (!(await findEnvironment(database, access.project.id, id))) throw notFound()
+  if (await store.deleteStoppedEnvironment(database, access.project.id, id, precondition)) return
+  if (!(await store.findEnvironment(database, access.project.id, id))) throw notFound()
   throw forbidden('Only a stopped environment can be deleted. Stop it first')
 }
 

@@ -13,15 +13,8 @@ import { invalid, notFound, type Precondition, refuseProblems } from '@switchyar
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
 import { freezePeriodProblems } from './freeze-calendar.js'
-import {
-  createFreezePeriod,
-  deleteFreezePeriod,
-  type FreezePeriodFields,
-  findFreezePeriod,
-  listFreezePeriods as listStoredPeriods,
-  lockAndCountFreezePeriods,
-  updateFreezePeriod,
-} from './store.js'
+import type { FreezePeriodFields } from './store.js'
+import * as store from './store.js'
 
 export { createFreezeCalendar, type FreezeCalendar, listedMs } from './freeze-calendar.js'
 
@@ -33,7 +26,7 @@ export async function listFreezePeriods(
   { project }: ProjectCall,
   { skip, take }: Rows,
 ): Promise<{ periods: FreezePeriod[]; total: number }> {
-  const periods = await listStoredPeriods(database, project.id)
+  const periods = await store.listFreezePeriods(database, project.id)
   return { periods: periods.slice(skip, skip + take), total: periods.length }
 }
 
@@ -43,7 +36,7 @@ export async function getFreezePeriod(
   { project }: ProjectCall,
   id: number,
 ): Promise<FreezePeriod> {
-  const period = await findFreezePeriod(database, project.id, id)
+  const period = await store.findFreezePeriod(database, project.id, id)
   if (!period) throw notFound()
   return period
 }
@@ -59,10 +52,10 @@ export async function addFreezePeriod(
 ): Promise<FreezePeriod> {
   refuseProblems(freezePeriodProblems(fields))
   return inTransaction(database, async (transaction) => {
-    if ((await lockAndCountFreezePeriods(transaction, project.id)) >= periodsPerProjectMax) {
+    if ((await store.lockAndCountFreezePeriods(transaction, project.id)) >= periodsPerProjectMax) {
       throw invalid(`A project can have ${periodsPerProjectMax} freeze periods at most`)
     }
-    const period = await createFreezePeriod(transaction, project.id, fields)
+    const period = await store.createFreezePeriod(transaction, project.id, fields)
     await recordProjectEvent(transaction, author, project.id, 'freeze_period_created', detailsOf(period))
     return period
   })
@@ -92,7 +85,7 @@ export async function changeFreezePeriod(
     }
     refuseProblems(freezePeriodProblems(fields))
     if (isDeepStrictEqual(known, { ...known, ...fields })) return known
-    const period = await updateFreezePeriod(transaction, projectId, id, fields)
+    const period = await store.updateFreezePeriod(transaction, projectId, id, fields)
     if (!period) throw notFound()
     await recordProjectEvent(transaction, author, projectId, 'freeze_period_changed', detailsOf(period))
     return period
@@ -109,7 +102,7 @@ export async function removeFreezePeriod(
 ): Promise<void> {
   await inTransaction(database, async (transaction) => {
     await requireUnchanged(transaction, 'freeze_periods', { project_id: project.id, id }, precondition)
-    if (!(await deleteFreezePeriod(transaction, project.id, id))) throw notFound()
+    if (!(await store.deleteFreezePeriod(transaction, project.id, id))) throw notFound()
     await recordProjectEvent(transaction, author, project.id, 'freeze_period_removed', {
       freeze_period_id: id,
     })

@@ -6,6 +6,7 @@ import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import { impactRuleProblems } from '@switchyard/domain/deployment'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
+import type { RuleFields, RuleView, RunView } from './store.js'
 import * as store from './store.js'
 
 /** The number is limited because all rules are evaluated after each comparison. */
@@ -15,11 +16,7 @@ export const listRules = (database: Database, { project }: ProjectCall, rows: Ro
   store.listRules(database, project.id, rows)
 
 /** @throws DomainError not-found */
-export async function getRule(
-  database: Database,
-  { project }: ProjectCall,
-  id: number,
-): Promise<store.RuleView> {
+export async function getRule(database: Database, { project }: ProjectCall, id: number): Promise<RuleView> {
   const rule = await store.findRule(database, project.id, id)
   if (!rule) throw notFound()
   return rule
@@ -29,9 +26,9 @@ export async function getRule(
 export async function addRule(
   database: Database,
   { project, caller }: ProjectCall<Caller>,
-  fields: store.RuleFields,
+  fields: RuleFields,
   author: AuditAuthor,
-): Promise<store.RuleView> {
+): Promise<RuleView> {
   requireMayTarget(caller, fields)
   refuseProblems(impactRuleProblems(fields))
   return inTransaction(database, async (transaction) => {
@@ -53,10 +50,10 @@ export async function addRule(
 export const changeRule = (
   database: Database,
   { project, caller }: ProjectCall<Caller>,
-  { id, apply }: { id: number; apply: (stored: store.RuleView) => store.RuleFields },
+  { id, apply }: { id: number; apply: (stored: RuleView) => RuleFields },
   author: AuditAuthor,
   precondition?: Precondition,
-): Promise<store.RuleView> =>
+): Promise<RuleView> =>
   inTransaction(database, async (transaction) => {
     await lockProjectRow(transaction, project.id)
     await requireUnchanged(transaction, 'impact_rules', { project_id: project.id, id }, precondition)
@@ -106,7 +103,7 @@ export async function listRuns(
   access: ProjectCall<Caller>,
   ruleId: number,
   rows: Rows,
-): Promise<{ runs: store.RunView[]; total: number }> {
+): Promise<{ runs: RunView[]; total: number }> {
   await getRule(database, access, ruleId)
   const filter = { projectId: access.project.id, ruleId }
   const [runs, total] = await Promise.all([
@@ -121,7 +118,7 @@ export async function listRunsAbout(
   database: Database,
   { project, caller }: ProjectCall<Caller>,
   deploymentId: number,
-): Promise<store.RunView[]> {
+): Promise<RunView[]> {
   const rows = { skip: 0, take: rulesPerProjectMax }
   const runs = await store.listRuns(database, { projectId: project.id, deploymentId }, rows)
   return runs.map((run) => shownTo(caller, run))
@@ -137,7 +134,7 @@ export async function revertRun(
   { project, caller }: ProjectCall<Caller>,
   { ruleId, id }: { ruleId: number; id: number },
   author: AuditAuthor,
-): Promise<store.RunView> {
+): Promise<RunView> {
   const filter = { projectId: project.id, ruleId, id }
   const find = async () => (await store.listRuns(database, filter, { skip: 0, take: 1 }))[0]
   const run = await find()
@@ -157,7 +154,7 @@ export async function revertRun(
 }
 
 /** Returns a run without the findings in tenants that the caller's token cannot access. */
-function shownTo(caller: Caller, run: store.RunView): store.RunView {
+function shownTo(caller: Caller, run: RunView): RunView {
   const bound = boundTenantsOf(caller)
   return { ...run, findings: run.findings.filter(({ tenant }) => bound === null || bound.includes(tenant)) }
 }
@@ -166,12 +163,12 @@ function shownTo(caller: Caller, run: store.RunView): store.RunView {
  * Requires the rights of authors of broadcast messages for a rule with a banner, because a banner may appear
  * on any page of any site.
  */
-function requireMayTarget({ user }: Caller, { banner }: Pick<store.RuleFields, 'banner'>): void {
+function requireMayTarget({ user }: Caller, { banner }: Pick<RuleFields, 'banner'>): void {
   if (banner?.targetPath != null && !user.admin)
     throw forbidden('Only administrators write rules with a banner_target_path')
 }
 
-const detailsOf = ({ id, name, dryRun, freezes, banner, notifiesWebhooks, services }: store.RuleView) => ({
+const detailsOf = ({ id, name, dryRun, freezes, banner, notifiesWebhooks, services }: RuleView) => ({
   impact_rule_id: id,
   name,
   dry_run: dryRun,

@@ -3,11 +3,12 @@ import { changePointMsMax, type ServiceMetrics, type ServiceQueues } from '@swit
 import { conflict } from '@switchyard/domain'
 import { boundTenantsOf, type Caller, requireTenant } from '@switchyard/domain/access'
 import type { ProjectCall } from '../../guards.js'
-import type { StatementKind } from '../deployment-statements/deployment-statements.js'
+import { statementsOf } from '../deployment-statements/deployment-statements.js'
 import { getDeployment } from '../deployments/deployments.js'
 import type { DeploymentView } from '../deployments/store.js'
 import { listRunsAbout } from '../impact-rules/impact-rules.js'
 import type { RunView } from '../impact-rules/store.js'
+import type { FindingFilter, FindingView, StoredImpact } from './store.js'
 import * as store from './store.js'
 
 /**
@@ -19,7 +20,7 @@ export type ImpactState = (typeof impactStates)[number]
 
 export interface ImpactView {
   state: ImpactState
-  stored: store.StoredImpact
+  stored: StoredImpact
   services: ServiceMetrics[]
   /** Null: queues were not compared. */
   queues: ServiceQueues[] | null
@@ -72,7 +73,7 @@ export async function getImpact(
 
 function stateOf(
   { services, finishedAt, status }: DeploymentView,
-  { impact, findings, dismissal }: store.StoredImpact,
+  { impact, findings, dismissal }: StoredImpact,
   now: Date,
 ): ImpactState {
   if (findings.length > 0) return dismissal ? 'dismissed' : 'found'
@@ -94,7 +95,7 @@ async function listSharers(database: Database, deployment: DeploymentView) {
  * The statement that a deployment is not the cause of its findings. It prevents rules from acting, so it is
  * possible only after something was found.
  */
-export const dismissals: StatementKind = {
+export const dismissals = statementsOf({
   events: { added: 'deployment_impact_dismissed', removed: 'deployment_impact_restored' },
   check: async (transaction, { projectId, id: deploymentId }) => {
     if (!(await store.hasFindings(transaction, { projectId, deploymentId })))
@@ -107,7 +108,7 @@ export const dismissals: StatementKind = {
     await recordAuditEvent(transaction, author, ...(await endRuns(transaction, key)))
     return store.deleteDismissal(transaction, key)
   },
-}
+})
 
 /**
  * Lists the findings of a tenant, and the findings about queues for a caller whose token is bound to no
@@ -118,9 +119,9 @@ export const dismissals: StatementKind = {
 export async function listFindings(
   database: Database,
   caller: Caller,
-  { tenant, ...filter }: Omit<store.FindingFilter, 'tenants'> & { tenant: string },
+  { tenant, ...filter }: Omit<FindingFilter, 'tenants'> & { tenant: string },
   rows: Rows,
-): Promise<{ findings: store.FindingView[]; total: number }> {
+): Promise<{ findings: FindingView[]; total: number }> {
   const bound = boundTenantsOf(caller)
   requireTenant(bound, tenant)
   const tenants = bound === null ? [tenant, ofQueues] : [tenant]

@@ -26,7 +26,6 @@ import {
 } from '../../shapes/deployment-statement.js'
 import { foundImpactShape, presentFoundImpact } from '../../shapes/impact-finding.js'
 import { optional, optionalText, serviceCharsMax } from '../../shapes/parameters.js'
-import { addStatement, removeStatement } from '../deployment-statements/deployment-statements.js'
 import * as impacts from './impacts.js'
 import { impactShape, presentImpact } from './present.js'
 
@@ -89,7 +88,7 @@ const dismissImpact = (database: Database) =>
     async handle({ deployment_id: deploymentId, reason }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
       const said = { deploymentId, reason }
-      const dismissal = await addStatement(database, impacts.dismissals, access, said, author)
+      const dismissal = await impacts.dismissals.add(database, access, said, author)
       return created(presentStatement(dismissal, call.baseUrl))
     },
   })
@@ -101,7 +100,7 @@ const restoreImpact = (database: Database) =>
     input: z.object({ deployment_id: rowId() }),
     async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      await removeStatement(database, impacts.dismissals, access, deployment_id, author)
+      await impacts.dismissals.remove(database, access, deployment_id, author)
       return noContent()
     },
   })

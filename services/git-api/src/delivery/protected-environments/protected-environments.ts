@@ -14,6 +14,7 @@ import { findMember } from '../../access/members/store.js'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
 import type { DeploymentView } from '../deployments/store.js'
+import type { ProtectionOfEnvironment } from './store.js'
 import * as store from './store.js'
 
 const protectionsMax = 500
@@ -191,7 +192,7 @@ export async function requireMayChange(
   database: Database,
   access: ProjectCall<Caller>,
   environment: string,
-): Promise<store.ProtectionOfEnvironment | null> {
+): Promise<ProtectionOfEnvironment | null> {
   const protection = await store.findProtection(database, access.project.id, environment)
   if (!protection || mayDeployTo(protection, actorOf(access))) return protection
   throw forbidden(`You may not deploy to the protected environment '${environment}'`)

@@ -5,22 +5,8 @@ import type { LfsObject } from '@switchyard/domain/commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { noteFile, receiveFile, type StoredFileDependencies } from '../stored-files/stored-files.js'
-import {
-  addPackageFile,
-  deletePackage,
-  deletePackageFiles,
-  type FilePath,
-  type FileQuery,
-  findPackageFile,
-  findPackageObjects,
-  findPackage as findStoredPackage,
-  listPackageFiles,
-  listPackages as listStoredPackages,
-  listVersions,
-  type PackageQuery,
-  type PackageStatus,
-  type StoredPackageFile,
-} from './store.js'
+import type { FilePath, FileQuery, PackageQuery, PackageStatus, StoredPackageFile } from './store.js'
+import * as store from './store.js'
 
 export interface PackageDependencies extends ProjectResourceDependencies, StoredFileDependencies {
   /** Size of the largest file of a package. */
@@ -52,7 +38,7 @@ export async function publishFile(
   const bytesMax = deps.packageFileBytesMax
   const object = await receiveFile(deps, access, { ...incoming, bytesMax }, call)
   const file = await noteFile(deps.database, call, (transaction) =>
-    addPackageFile(
+    store.addPackageFile(
       transaction,
       { ...path, projectId: project.id },
       { object, creatorId: caller.user.id, status },
@@ -68,7 +54,7 @@ export async function getFile(
   { project }: Pick<ProjectCall, 'project'>,
   path: PathInProject,
 ): Promise<StoredPackageFile> {
-  const file = await findPackageFile(database, { ...path, projectId: project.id })
+  const file = await store.findPackageFile(database, { ...path, projectId: project.id })
   if (!file) throw notFound('Package')
   return file
 }
@@ -81,7 +67,7 @@ export const findObjects = (
   database: Database,
   { project }: Pick<ProjectCall, 'project'>,
   paths: readonly PathInProject[],
-): Promise<Map<number, LfsObject>> => findPackageObjects(database, project.id, paths)
+): Promise<Map<number, LfsObject>> => store.findPackageObjects(database, project.id, paths)
 
 /** Deletes every file of a name. @throws DomainError not-found */
 export async function removeFiles(
@@ -105,10 +91,10 @@ export async function removeFile(
 async function removeFrom(
   { database, jobs }: PackageDependencies,
   made: Pick<Package, 'projectId' | 'id'>,
-  file: Parameters<typeof deletePackageFiles>[2],
+  file: Parameters<typeof store.deletePackageFiles>[2],
 ): Promise<void> {
   const isRemoved = await inTransaction(database, (transaction) =>
-    deletePackageFiles(transaction, made, file),
+    store.deletePackageFiles(transaction, made, file),
   )
   if (!isRemoved) throw notFound('Package File')
   jobs.requestHousekeeping(made.projectId)
@@ -120,7 +106,7 @@ export const listPackages = (
   query: Omit<PackageQuery, 'projectId'>,
   rows: Rows,
 ): Promise<{ packages: Package[]; total: number }> =>
-  listStoredPackages(database, { ...query, projectId: project.id }, rows)
+  store.listPackages(database, { ...query, projectId: project.id }, rows)
 
 const versionsMax = 100
 
@@ -131,7 +117,7 @@ export async function getPackage(
   id: number,
 ): Promise<{ found: Package; versions: Package[] }> {
   const found = await getStoredPackage(database, access, id)
-  return { found, versions: await listVersions(database, found, versionsMax) }
+  return { found, versions: await store.listVersions(database, found, versionsMax) }
 }
 
 /** Deletes a package with its files. @throws DomainError not-found */
@@ -140,7 +126,9 @@ export async function removePackage(
   { project }: ProjectCall,
   id: number,
 ): Promise<void> {
-  const isRemoved = await inTransaction(database, (transaction) => deletePackage(transaction, project.id, id))
+  const isRemoved = await inTransaction(database, (transaction) =>
+    store.deletePackage(transaction, project.id, id),
+  )
   if (!isRemoved) throw notFound('Package')
   jobs.requestHousekeeping(project.id)
 }
@@ -152,11 +140,11 @@ export async function listFiles(
   { id, ...query }: FileQuery & { id: number },
   rows: Rows,
 ): Promise<{ files: StoredPackageFile[]; total: number }> {
-  return listPackageFiles(database, await getStoredPackage(database, access, id), query, rows)
+  return store.listPackageFiles(database, await getStoredPackage(database, access, id), query, rows)
 }
 
 async function getStoredPackage(database: Database, { project }: ProjectCall, id: number): Promise<Package> {
-  const found = await findStoredPackage(database, project.id, id)
+  const found = await store.findPackage(database, project.id, id)
   if (!found) throw notFound('Package')
   return found
 }

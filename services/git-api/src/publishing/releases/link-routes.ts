@@ -24,7 +24,7 @@ import type { LfsTransferDependencies } from '../../repository/lfs/lfs.js'
 import { optional, pathRest } from '../../shapes/parameters.js'
 import { pageOptions, projectPage, redirectToConsole, webGuard } from '../../web/web.js'
 import { fileHeaders, fileTypes, sendFile } from '../stored-files/stored-files.js'
-import { findOwnObjects } from './own-files.js'
+import * as ownFiles from './own-files.js'
 import {
   presentReleaseLink,
   releaseLinkParameters,
@@ -69,7 +69,7 @@ async function present(
   call: Call,
 ): Promise<z.output<typeof releaseLinkShape>[]> {
   const urls = links.map(({ url }) => url)
-  const files = await findOwnObjects(database, access, urls, call)
+  const files = await ownFiles.findOwnObjects(database, access, urls, call)
   return links.map((link) => presentReleaseLink(link, tag, access.project, call.baseUrl, files))
 }
 

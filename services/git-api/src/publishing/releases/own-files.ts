@@ -29,7 +29,7 @@ export async function findOwnFile(
   url: string,
   call: Pick<Call, 'baseUrl' | 'raw'>,
 ): Promise<OwnFile | null> {
-  const path = pathOf(url, access.project, call)
+  const path = ownPathOf(url, access.project, call)
   if (!path) return null
   if (path.kind === 'upload')
     return getUpload(database, access, { secret: path.secret, fileName: path.fileName })
@@ -55,7 +55,7 @@ export async function findOwnObjects(
   const packages: { url: string; path: OwnPath & { kind: 'package' } }[] = []
   const uploads: { url: string; path: OwnPath & { kind: 'upload' } }[] = []
   for (const url of new Set(urls)) {
-    const path = pathOf(url, access.project, call)
+    const path = ownPathOf(url, access.project, call)
     if (path?.kind === 'upload') uploads.push({ url, path })
     else if (path && mayReadPackages(access)) packages.push({ url, path })
   }
@@ -85,7 +85,11 @@ function ownParts(url: string, { baseUrl, raw }: Pick<Call, 'baseUrl' | 'raw'>):
 }
 
 /** @returns null for an address that names no file of this project */
-function pathOf(url: string, { id, pathKey }: Project, call: Pick<Call, 'baseUrl' | 'raw'>): OwnPath | null {
+function ownPathOf(
+  url: string,
+  { id, pathKey }: Project,
+  call: Pick<Call, 'baseUrl' | 'raw'>,
+): OwnPath | null {
   const parts = ownParts(url, call)
   const names = (reference = '') => reference === String(id) || reference.toLowerCase() === pathKey
   const [first, second, third, ...below] = parts

@@ -16,7 +16,8 @@ import {
   type ReleaseView,
   requireTagRight,
 } from './releases.js'
-import { createRelease as createStoredRelease, findRelease, type ReleaseWithLinks } from './store.js'
+import type { ReleaseWithLinks } from './store.js'
+import * as store from './store.js'
 
 interface CreateReleaseCommand {
   tag: string
@@ -50,7 +51,7 @@ export async function createRelease(
   const { project, caller } = access
   const { tag, name = tag, description = null, releasedAt = new Date(), links } = command
   await requireTagRight(database, access, tag)
-  if (await findRelease(database, project.id, tag)) throw conflict('Release already exists')
+  if (await store.findRelease(database, project.id, tag)) throw conflict('Release already exists')
   validateRelease({ name, description })
   for (const [index, link] of links.entries()) validateLink(link, links.slice(0, index))
   const fields = {
@@ -72,7 +73,7 @@ export async function createRelease(
     // git may wait for a slot longer than a transaction may last, so the tag is created before the
     // transaction.
     release = await inTransaction(database, async (transaction) => {
-      const stored = await createStoredRelease(transaction, fields)
+      const stored = await store.createRelease(transaction, fields)
       const hook = { release: stored, action: 'create', baseUrl, commit } as const
       await enqueueReleaseHook(transaction, access, hook)
       return stored
@@ -138,7 +139,7 @@ async function removeUnreleased(
   for (const change of made) {
     const { ref, after } = change
     try {
-      const hasRelease = (await findRelease(database, project.id, tagNameOf(change))) !== null
+      const hasRelease = (await store.findRelease(database, project.id, tagNameOf(change))) !== null
       // The signal of the request is not used, because the tag is removed even when the client disconnects.
       const move = { ref, from: after, to: null }
       if (hasRelease || !(await moveReference(git.open(project), move))) stay.push(change)

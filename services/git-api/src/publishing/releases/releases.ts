@@ -18,17 +18,8 @@ import type { ProjectCall } from '../../guards.js'
 import type { Jobs } from '../../jobs.js'
 import { mayCreateTag, protectedTagRefusal } from '../../repository/protected-tags/protected-tags.js'
 import { releaseHook } from '../../shapes/hooks.js'
-import {
-  deleteReleases,
-  findLatestRelease,
-  findRelease,
-  listReleasesOfTags,
-  listReleases as listStoredReleases,
-  type ReleaseChanges,
-  type ReleaseQuery,
-  type ReleaseWithLinks,
-  updateRelease,
-} from './store.js'
+import type { ReleaseChanges, ReleaseQuery, ReleaseWithLinks } from './store.js'
+import * as store from './store.js'
 
 /** A release with the fields that depend on the repository and on the caller. */
 export interface ReleaseView {
@@ -55,7 +46,7 @@ export async function listReleases(
   query: Omit<ReleaseQuery, 'projectId'>,
   rows: Rows,
 ): Promise<{ releases: ReleaseView[]; total: number }> {
-  const found = await listStoredReleases(database, { ...query, projectId: access.project.id }, rows)
+  const found = await store.listReleases(database, { ...query, projectId: access.project.id }, rows)
   const releases = await Promise.all(found.releases.map((release) => describeRelease(access, release)))
   return { releases, total: found.total }
 }
@@ -73,14 +64,14 @@ export async function getStoredRelease(
   { project }: ProjectCall,
   tag: string,
 ): Promise<ReleaseWithLinks> {
-  const release = await findRelease(database, project.id, tag)
+  const release = await store.findRelease(database, project.id, tag)
   if (!release) throw notFound('Release')
   return release
 }
 
 /** Returns the tag of the newest release whose date is not in the future. @throws DomainError not-found */
 export async function getLatestTag(database: Database, { project }: ProjectCall): Promise<string> {
-  const release = await findLatestRelease(database, project.id, new Date())
+  const release = await store.findLatestRelease(database, project.id, new Date())
   if (!release) throw notFound('Release')
   return release.tag
 }
@@ -119,7 +110,7 @@ export async function changeRelease(
   const release = await inTransaction(dependencies.database, async (transaction) => {
     const { id: projectId } = access.project
     await requireUnchanged(transaction, 'releases', { project_id: projectId, tag }, precondition)
-    const changed = await updateRelease(transaction, projectId, tag, changes)
+    const changed = await store.updateRelease(transaction, projectId, tag, changes)
     if (!changed) throw notFound('Release')
     await enqueueReleaseHook(transaction, access, { release: changed, action: 'update', baseUrl, commit })
     return changed
@@ -174,16 +165,16 @@ export async function removeReleasesOfTags(
   },
 ): Promise<number> {
   const commits = new Map<string, Commit | null>()
-  for (const { tag } of await listReleasesOfTags(database, project.id, tags, notifiedReleasesMax)) {
+  for (const { tag } of await store.listReleasesOfTags(database, project.id, tags, notifiedReleasesMax)) {
     commits.set(tag, await findCommitOf(tag))
   }
   if (commits.size === 0) return 0
   const deleted = await inTransaction(database, async (transaction) => {
-    const found = await listReleasesOfTags(transaction, project.id, tags, notifiedReleasesMax)
+    const found = await store.listReleasesOfTags(transaction, project.id, tags, notifiedReleasesMax)
     for (const { projectId, tag } of found) {
       await requireUnchanged(transaction, 'releases', { project_id: projectId, tag }, precondition)
     }
-    const gone = await deleteReleases(transaction, project.id, tags)
+    const gone = await store.deleteReleases(transaction, project.id, tags)
     const releases = found.filter(({ tag }) => gone.has(tag))
     for (const release of releases) {
       const hook = { release, action: 'delete', baseUrl, commit: commits.get(release.tag) ?? null } as const

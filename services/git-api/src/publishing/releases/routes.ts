@@ -29,7 +29,7 @@ import type { ProjectCall } from '../../guards.js'
 import type { ReferenceDependencies } from '../../repository/references/references.js'
 import { optional, optionalText, pathRest } from '../../shapes/parameters.js'
 import { type ReleaseLinkDependencies, releaseLinkRoutes } from './link-routes.js'
-import { findOwnObjects } from './own-files.js'
+import * as ownFiles from './own-files.js'
 import { presentRelease, releaseLinkParameters, releaseShape, toLinkFields } from './present.js'
 import * as releaseCreation from './release-creation.js'
 import type { ReleaseDependencies, ReleaseView } from './releases.js'
@@ -64,7 +64,7 @@ async function present(
   call: Call,
 ): Promise<z.output<typeof releaseShape>[]> {
   const urls = found.flatMap(({ release }) => release.links.map(({ url }) => url))
-  const files = await findOwnObjects(database, access, urls, call)
+  const files = await ownFiles.findOwnObjects(database, access, urls, call)
   return found.map((each) => presentRelease(each, access.project, call.baseUrl, files))
 }
 

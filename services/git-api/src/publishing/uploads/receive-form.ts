@@ -32,7 +32,7 @@ export async function receiveForm<Stored extends object>(
   await new Promise<void>((resolve, reject) => {
     // A file that cannot be stored also ends the form, so the error of storing comes first.
     const fail = (error: unknown) =>
-      (storing ?? Promise.resolve()).then(() => reject(refusalOf(error)), reject)
+      (storing ?? Promise.resolve()).then(() => reject(refusedForm(error)), reject)
     const options = {
       limits,
       defParamCharset: 'utf8',
@@ -40,7 +40,7 @@ export async function receiveForm<Stored extends object>(
         _handleFile(_request: unknown, file: Express.Multer.File, done: (error?: unknown) => void) {
           fileName = file.originalname
           storing = store(file.stream).catch((error: unknown) => {
-            throw error === file.stream.errored ? refusalOf(error) : error
+            throw error === file.stream.errored ? refusedForm(error) : error
           })
           // multer calls back only when the client has sent everything. A refusal does not wait for that.
           storing.then(
@@ -68,7 +68,7 @@ export async function receiveForm<Stored extends object>(
 }
 
 /** Returns the refusal of an error. Every other error comes from reading the form. */
-const refusalOf = (error: unknown): DomainError =>
+const refusedForm = (error: unknown): DomainError =>
   error instanceof DomainError
     ? error
     : new DomainError('invalid-parameters', 'the form is invalid', { cause: error })

@@ -9,15 +9,8 @@ import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { noteFile, receiveFile, type StoredFileDependencies } from '../stored-files/stored-files.js'
 import { uploadNameOf } from './file-names.js'
 import { receiveForm } from './receive-form.js'
-import {
-  createUpload,
-  deleteUpload,
-  findUpload,
-  listUploads as listStoredUploads,
-  listUploadsBySecret,
-  type StoredUpload,
-  type UploadKey,
-} from './store.js'
+import type { StoredUpload, UploadKey } from './store.js'
+import * as store from './store.js'
 
 export interface UploadDependencies extends ProjectResourceDependencies, StoredFileDependencies {
   /** Size of the largest file. */
@@ -46,16 +39,18 @@ export async function storeUpload(
   const { transferIdleMs: idleMs, uploadBytesMax: bytesMax } = deps
   if (announcedBytes !== undefined && announcedBytes > bytesMax + formBytesMax)
     throw tooLarge(largestFile(bytesMax))
-  const store = (chunks: AsyncIterable<Buffer>) =>
+  const receive = (chunks: AsyncIterable<Buffer>) =>
     receiveFile(deps, access, { chunks, bytesMax, announcedBytes: undefined }, call)
-  const { fileName, stored } = await receiveForm(call, { idleMs, store })
+  const { fileName, stored } = await receiveForm(call, { idleMs, store: receive })
   const upload = {
     projectId: project.id,
     secret: randomBytes(16).toString('hex'),
     fileName: uploadNameOf(fileName),
     uploaderId: caller.user.id,
   }
-  const made = await noteFile(deps.database, call, (transaction) => createUpload(transaction, upload, stored))
+  const made = await noteFile(deps.database, call, (transaction) =>
+    store.createUpload(transaction, upload, stored),
+  )
   deps.jobs.requestHousekeeping(project.id)
   return made
 }
@@ -65,7 +60,7 @@ export const listUploads = (
   database: Database,
   { project }: ProjectCall,
   rows: Rows,
-): Promise<{ uploads: StoredUpload[]; total: number }> => listStoredUploads(database, project.id, rows)
+): Promise<{ uploads: StoredUpload[]; total: number }> => store.listUploads(database, project.id, rows)
 
 /** @throws DomainError not-found */
 export async function getUpload(
@@ -73,7 +68,7 @@ export async function getUpload(
   { project }: Pick<ProjectCall, 'project'>,
   key: UploadKey,
 ): Promise<Upload> {
-  const upload = await findUpload(database, project.id, key)
+  const upload = await store.findUpload(database, project.id, key)
   if (!upload) throw notFound('Upload')
   return upload
 }
@@ -89,7 +84,7 @@ export async function findObjects(
   if (addresses.length === 0) return new Map()
   const secrets = addresses.map(({ secret }) => secret)
   const bySecret = new Map(
-    (await listUploadsBySecret(database, project.id, secrets)).map((each) => [each.secret, each]),
+    (await store.listUploadsBySecret(database, project.id, secrets)).map((each) => [each.secret, each]),
   )
   return new Map(
     addresses.flatMap(({ secret, fileName }, index) => {
@@ -107,7 +102,9 @@ export async function removeUpload(
   { project }: ProjectCall,
   key: UploadKey,
 ): Promise<void> {
-  const isRemoved = await inTransaction(database, (transaction) => deleteUpload(transaction, project.id, key))
+  const isRemoved = await inTransaction(database, (transaction) =>
+    store.deleteUpload(transaction, project.id, key),
+  )
   if (!isRemoved) throw notFound('Upload')
   jobs.requestHousekeeping(project.id)
 }

@@ -73,7 +73,7 @@ export async function listBranches(
   const all = await listReferences(access.repository, { kind: 'branch', order, descending })
   const found = await filterByName(all, { search, regex })
   const { items, next } = takeWindow(found, window, ({ name }) => name)
-  return { branches: await describe(database, access, items), total: found.length, next }
+  return { branches: await describeBranches(database, access, items), total: found.length, next }
 }
 
 /**
@@ -94,12 +94,12 @@ export async function filterByName(
 export async function getBranch(database: Database, access: ProjectCall, name: string): Promise<BranchView> {
   if (!isRefName(name)) throw invalid('The branch refname is invalid')
   const target = await findBranchTip(access.repository, name)
-  const [branch] = target === null ? [] : await describe(database, access, [{ name, target }])
+  const [branch] = target === null ? [] : await describeBranches(database, access, [{ name, target }])
   if (!branch) throw notFound('Branch')
   return branch
 }
 
-async function describe(
+async function describeBranches(
   database: Database,
   { project, repository, level }: ProjectCall,
   references: readonly Reference[],

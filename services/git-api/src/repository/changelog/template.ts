@@ -88,7 +88,7 @@ export function renderTemplate(template: Template, data: Value): string {
       for (const [body, inner] of bodiesOf(node, scope)) for (const each of body) write(each, inner)
       return
     }
-    const text = node.kind === 'text' ? node.text : textOf(find(scope, node.selector))
+    const text = node.kind === 'text' ? node.text : writtenValue(find(scope, node.selector))
     count(text)
     parts.push(text)
   }
@@ -103,7 +103,7 @@ function bodiesOf(block: Block, scope: Value): [Node[], Value][] {
   return isList(value) ? value.map((each) => [block.body, each]) : []
 }
 
-const textOf = (value: Value | undefined) =>
+const writtenValue = (value: Value | undefined) =>
   typeof value === 'object' || value === undefined ? '' : String(value)
 
 const isList = (value: Value | undefined): value is readonly Value[] => Array.isArray(value)

@@ -8,6 +8,8 @@ import {
   pageReply,
   pathCharsMax,
   type Reply,
+  type Route,
+  route,
   rowsOf,
   text,
   time,
@@ -28,10 +30,25 @@ import {
   signatureShape,
 } from '../../shapes/commit.js'
 import { diffParameters, optional, optionalText } from '../../shapes/parameters.js'
-import type { CachedAnswer, CommitPage, CommitStateLookup } from './commits.js'
+import type { CachedAnswer, CommitDependencies, CommitPage, CommitStateLookup } from './commits.js'
 import * as commits from './commits.js'
 
-export const listCommits = endpoint({
+export function commitReadRoutes({ guards, statusLookup }: CommitDependencies): Route[] {
+  const { readCode } = guards
+  const commits = '/projects/:id/repository/commits'
+  return [
+    route('GET', commits, readCode, listCommits),
+    route('GET', `${commits}/:sha`, readCode, getCommit(statusLookup)),
+    route('GET', `${commits}/:sha/diff`, readCode, getDiff),
+    route('GET', `${commits}/:sha/refs`, readCode, listCommitReferences),
+    route('GET', `${commits}/:sha/sequence`, readCode, getSequence),
+    route('GET', `${commits}/:sha/signature`, readCode, getSignature),
+    route('GET', `${commits}/:sha/merge_requests`, readCode, listMergeRequests),
+    route('GET', '/projects/:id/repository/contributors', readCode, listContributors),
+  ]
+}
+
+const listCommits = endpoint({
   summary: 'Commits, the newest first',
   replies: { 200: z.array(commitShape) },
   refusals: [413],
@@ -74,7 +91,7 @@ export const listCommits = endpoint({
   },
 })
 
-export const getCommit = (statusLookup: CommitStateLookup) =>
+const getCommit = (statusLookup: CommitStateLookup) =>
   endpoint({
     summary: 'One commit',
     replies: { 200: commitDetailShape },
@@ -85,7 +102,7 @@ export const getCommit = (statusLookup: CommitStateLookup) =>
     },
   })
 
-export const getDiff = endpoint({
+const getDiff = endpoint({
   summary: 'What a commit changed',
   replies: { 200: z.array(diffEntryShape) },
   refusals: [413],
@@ -134,7 +151,7 @@ const cachedReply = <Result>(
   bytesOf: ({ body }) => headersBytes + (body instanceof WrittenJson ? body.bytes : 0),
 })
 
-export const getSequence = endpoint({
+const getSequence = endpoint({
   summary: 'The number of commits in the history of a commit, itself included',
   replies: { 200: z.object({ count: z.int() }).meta({ id: 'CommitSequence' }) },
   input: z.object({ sha: text(), first_parent: flag().default(false) }),
@@ -144,7 +161,7 @@ export const getSequence = endpoint({
   },
 })
 
-export const getSignature = endpoint({
+const getSignature = endpoint({
   summary: 'What kind of signature a commit has; no signature is verified',
   replies: { 200: signatureShape },
   input: z.object({ sha: text() }),
@@ -157,7 +174,7 @@ const referenceShape = z
   .object({ type: z.enum(['branch', 'tag']), name: z.string() })
   .meta({ id: 'CommitReference', description: 'A branch or tag that has a commit in its history' })
 
-export const listCommitReferences = endpoint({
+const listCommitReferences = endpoint({
   summary: 'The branches and tags that contain a commit',
   replies: { 200: z.array(referenceShape) },
   input: z.object({
@@ -173,7 +190,7 @@ export const listCommitReferences = endpoint({
 })
 
 /** `GET /projects/:id/repository/commits/:sha/merge_requests`, for clients that ask GitLab. */
-export const listMergeRequests = endpoint({
+const listMergeRequests = endpoint({
   summary: 'Always empty: there are no merge requests',
   replies: { 200: z.array(z.never()) },
   input: z.object({ ...pageParameters, sha: text() }),
@@ -200,7 +217,7 @@ const input = z.object({
   sort: z.enum(['asc', 'desc']).default('asc'),
 })
 
-export const listContributors = endpoint({
+const listContributors = endpoint({
   summary: 'Authors of commits',
   replies: { 200: z.array(contributorShape) },
   input,

@@ -23,36 +23,20 @@ import { commitBytesMax, content, optional, optionalText } from '../../shapes/pa
 import * as appliedCommits from './applied-commits.js'
 import type { CommitDependencies } from './commits.js'
 import * as commits from './commits.js'
-import {
-  getCommit,
-  getDiff,
-  getSequence,
-  getSignature,
-  listCommitReferences,
-  listCommits,
-  listContributors,
-  listMergeRequests,
-} from './read-routes.js'
+import { commitReadRoutes } from './read-routes.js'
 
 export function commitRoutes(deps: CommitDependencies): Route[] {
-  const { readCode, pushCode } = deps.guards
+  const { pushCode } = deps.guards
   const commits = '/projects/:id/repository/commits'
   return [
-    route('GET', commits, readCode, listCommits),
     route('POST', commits, pushCode, createCommit(deps), {
       bodyBytesMax: commitBytesMax,
       parseLargeBody: deps.commitBodies.parse,
       longLived: true,
     }),
-    route('GET', `${commits}/:sha`, readCode, getCommit(deps.statusLookup)),
+    ...commitReadRoutes(deps),
     route('POST', `${commits}/:sha/cherry_pick`, pushCode, cherryPick(deps)),
     route('POST', `${commits}/:sha/revert`, pushCode, revertCommit(deps)),
-    route('GET', `${commits}/:sha/diff`, readCode, getDiff),
-    route('GET', `${commits}/:sha/refs`, readCode, listCommitReferences),
-    route('GET', `${commits}/:sha/sequence`, readCode, getSequence),
-    route('GET', `${commits}/:sha/signature`, readCode, getSignature),
-    route('GET', `${commits}/:sha/merge_requests`, readCode, listMergeRequests),
-    route('GET', '/projects/:id/repository/contributors', readCode, listContributors),
   ]
 }
 

@@ -80,7 +80,7 @@ const sniffedBytes = 8000
  *   the sender
  */
 export async function describeFile(access: ProjectCall, query: FileQuery): Promise<FileView> {
-  return describe(access, await locate(access, query))
+  return toFileView(access, await locate(access, query))
 }
 
 /**
@@ -96,7 +96,7 @@ export async function readFile(
   if (located.blob.size > contentBytesMax) {
     throw tooLarge('The file is too large for this answer; ask for its raw content')
   }
-  const file = await describe(access, located)
+  const file = await toFileView(access, located)
   return { file, content: await readBlob(access.repository, located.blob) }
 }
 
@@ -176,7 +176,7 @@ function requireInside(path: string): void {
   if (parseFilePath(path) === 'traversal') throw invalidParameters(['file_path should be a valid file path'])
 }
 
-async function describe({ repository }: ProjectCall, located: LocatedFile): Promise<FileView> {
+async function toFileView({ repository }: ProjectCall, located: LocatedFile): Promise<FileView> {
   const { blob, commitId, path } = located
   const [{ sha256 }, lastCommitId] = await Promise.all([
     getOrCompute(

@@ -105,7 +105,8 @@ export const takePush: ServeExchange = async (
     withoutMove: repository.withoutMove,
     findRoom: deps.storageSpace.findRoom,
     takeSpace: (bytes) => repository.takeSpace(bytes).catch(refuseWithoutDatabase),
-    noteFullDisk: () => logger.error({ project_id: project.id }, 'git found no room on the disk for a push'),
+    noteFullDisk: () =>
+      logger.error({ project_id: project.id }, 'git could not store a push because the disk is full'),
     async recordIntent(intended, options) {
       pushOptions.push(...options)
       await recordIntent(intended).catch(refuseWithoutDatabase)
@@ -121,8 +122,8 @@ function refuseWithoutDatabase(error: unknown): never {
 }
 
 /**
- * The bytes that the client sends, unpacked: git compresses long negotiations. The stream can be closed while
- * the connection stays open for the answer.
+ * Returns the decompressed bytes of the client; git compresses long negotiations. The stream can be closed
+ * while the connection stays open for the answer.
  */
 export function requestBody({ request }: Call['raw'], service: GitService): Readable {
   const type = request.headers['content-type']
@@ -136,7 +137,7 @@ export function requestBody({ request }: Call['raw'], service: GitService): Read
   if (!encodings.includes(encoding))
     throw new DomainError('unsupported-media-type', 'the body could not be read')
   const body = new PassThrough()
-  // A reader gets an error from its read; without a reader the error has no consequence.
+  // A reader receives the error from its read; without a reader the error has no effect.
   body.on('error', () => undefined)
   request.on('error', (error) => body.destroy(error))
   if (encoding === 'identity') return request.pipe(body)

@@ -3,14 +3,8 @@ import { excerpt, forbidden, invalid, invalidParameters, notFound } from '@switc
 import { accessLevels, type Caller } from '@switchyard/domain/access'
 import { parseFilePath } from '@switchyard/domain/commit'
 import type { ProjectCall } from '../../guards.js'
-import {
-  createLfsLock,
-  deleteLfsLock,
-  type LfsLockFilter,
-  type LfsLockWithOwner,
-  listLfsLocks as listStoredLocks,
-  lockAndCountLfsLocks,
-} from './store.js'
+import type { LfsLockFilter, LfsLockWithOwner } from './store.js'
+import * as store from './store.js'
 
 const locksPerProjectMax = 10_000
 /** Longest path, because the unique index over paths holds no longer values. */
@@ -30,15 +24,15 @@ export async function lockFile(
   if (!Array.isArray(parseFilePath(path)) || path.startsWith('/'))
     throw invalidParameters(['path is invalid'])
   if (Buffer.byteLength(path) > pathBytesMax) throw invalidParameters(['path is too long'])
-  const findExisting = () => listStoredLocks(database, project.id, { path }, 1)
+  const findExisting = () => store.listLfsLocks(database, project.id, { path }, 1)
   const [existing] = await findExisting()
   if (existing) return { lock: existing, isNew: false }
   try {
     const lock = await inTransaction(database, async (transaction) => {
-      if ((await lockAndCountLfsLocks(transaction, project.id)) >= locksPerProjectMax) {
+      if ((await store.lockAndCountLfsLocks(transaction, project.id)) >= locksPerProjectMax) {
         throw invalid(`A project can have ${locksPerProjectMax} locks at most`)
       }
-      return createLfsLock(transaction, { projectId: project.id, path, ownerId: caller.user.id })
+      return store.createLfsLock(transaction, { projectId: project.id, path, ownerId: caller.user.id })
     })
     return { lock, isNew: true }
   } catch (error) {
@@ -61,7 +55,7 @@ export async function listLocks(
   filter: LfsLockFilter,
   take: number,
 ): Promise<LockPage> {
-  const found = await listStoredLocks(database, project.id, filter, take + 1)
+  const found = await store.listLfsLocks(database, project.id, filter, take + 1)
   const locks = found.slice(0, take)
   return { locks, next: found.length > take ? (locks.at(-1)?.id ?? null) : null }
 }
@@ -76,7 +70,7 @@ export async function unlockFile(
   { project, caller, level }: ProjectCall<Caller>,
   { id, force }: { id: number; force: boolean },
 ): Promise<LfsLockWithOwner> {
-  const [lock] = await listStoredLocks(database, project.id, { id }, 1)
+  const [lock] = await store.listLfsLocks(database, project.id, { id }, 1)
   if (!lock) throw notFound('Lock')
   if (lock.ownerId !== caller.user.id) {
     if (!force) throw forbidden(`'${excerpt(lock.path)}' is locked by @${lock.owner.username}`)
@@ -84,6 +78,6 @@ export async function unlockFile(
       throw forbidden('You must have maintainer access to force delete a lock')
     }
   }
-  if (!(await deleteLfsLock(database, project.id, id))) throw notFound('Lock')
+  if (!(await store.deleteLfsLock(database, project.id, id))) throw notFound('Lock')
   return lock
 }

@@ -30,17 +30,8 @@ import {
 import { isRefName } from '@switchyard/domain/commit'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
-import {
-  type BranchRules,
-  createProtectedBranch,
-  deleteProtectedBranch,
-  findProtectedBranch,
-  listProtectedBranches as listStoredBranches,
-  lockAndCountProtectedBranches,
-  lockProtectedBranch,
-  type NewProtectedBranch,
-  updateProtectedBranch,
-} from './store.js'
+import type { BranchRules, NewProtectedBranch } from './store.js'
+import * as store from './store.js'
 
 /** @param search part of the name or pattern; empty: all */
 export async function listProtectedBranches(
@@ -49,12 +40,14 @@ export async function listProtectedBranches(
   search: string,
   { skip, take }: Rows,
 ): Promise<{ branches: ProtectedBranch[]; total: number }> {
-  const found = (await listStoredBranches(database, project.id)).filter(({ name }) => name.includes(search))
+  const found = (await store.listProtectedBranches(database, project.id)).filter(({ name }) =>
+    name.includes(search),
+  )
   return { branches: found.slice(skip, skip + take), total: found.length }
 }
 
 /**
- * The protections of the branches of a project, one of which the caller may push into.
+ * Returns the protections of the branches of a project when the caller may push to the branch.
  *
  * @throws DomainError forbidden
  */
@@ -63,14 +56,14 @@ export async function requirePush(
   { project, level }: ProjectCall,
   branch: string,
 ): Promise<ProtectedBranch[]> {
-  const protections = await listStoredBranches(database, project.id)
+  const protections = await store.listProtectedBranches(database, project.id)
   if (!canPush(branch, level, protections)) throw forbidden('You are not allowed to push into this branch')
   return protections
 }
 
 /** @throws DomainError not-found */
 export async function getProtectedBranch(database: Database, { project }: ProjectCall, name: string) {
-  const branch = await findProtectedBranch(database, project.id, name)
+  const branch = await store.findProtectedBranch(database, project.id, name)
   if (!branch) throw notFound()
   return branch
 }
@@ -107,10 +100,10 @@ async function addTo(
   given: Omit<NewProtectedBranch, 'projectId'>,
   author: AuditAuthor,
 ): Promise<ProtectedBranch> {
-  if ((await lockAndCountProtectedBranches(transaction, projectId)) >= protectionsPerProjectMax) {
+  if ((await store.lockAndCountProtectedBranches(transaction, projectId)) >= protectionsPerProjectMax) {
     throw invalid(`A project can have ${protectionsPerProjectMax} protected branches at most`)
   }
-  const added = await createProtectedBranch(transaction, { ...given, projectId })
+  const added = await store.createProtectedBranch(transaction, { ...given, projectId })
   const details = { name: given.name, ...auditedRules(given) }
   await recordProjectEvent(transaction, author, projectId, 'protected_branch_created', details)
   return added
@@ -151,7 +144,7 @@ async function changeIn(
   const before = await getForChange(transaction, project, name, caller)
   precondition?.(before.updatedAt)
   const rules = change(before)
-  const changed = await updateProtectedBranch(transaction, before, rules)
+  const changed = await store.updateProtectedBranch(transaction, before, rules)
   const details = { name, ...auditedRules(rules) }
   await recordProjectEvent(transaction, author, project.id, 'protected_branch_changed', details)
   return changed
@@ -195,7 +188,7 @@ export async function protectOneBranch(
   const levels = { push: levelFor(push === true), merge: levelFor(merge === true), unprotect: [] }
   const rules = { name, levels, allowForcePush: false, codeOwnerApprovalRequired: false }
   await inTransaction(database, async (transaction) => {
-    const isProtected = (await lockProtectedBranch(transaction, access.project.id, name)) !== null
+    const isProtected = (await store.lockProtectedBranch(transaction, access.project.id, name)) !== null
     if (isProtected) await changeIn(transaction, access, { name, change, precondition: undefined }, author)
     else await addTo(transaction, access.project, rules, author)
   })
@@ -213,7 +206,7 @@ export const unprotectOneBranch = (
   author: AuditAuthor,
 ): Promise<void> =>
   inTransaction(database, async (transaction) => {
-    const isProtected = (await lockProtectedBranch(transaction, access.project.id, name)) !== null
+    const isProtected = (await store.lockProtectedBranch(transaction, access.project.id, name)) !== null
     if (isProtected) await liftIn(transaction, access, { name }, author)
   })
 
@@ -224,7 +217,7 @@ async function getForChange(
   name: string,
   { user }: Caller,
 ): Promise<ProtectedBranch> {
-  const branch = await lockProtectedBranch(transaction, id, name)
+  const branch = await store.lockProtectedBranch(transaction, id, name)
   if (!branch) throw notFound()
   if (lowestLevel(levelsOfBranch(branch).unprotect) >= administratorLevel && !user.admin) {
     throw forbidden('Only administrators may change or lift this protection')
@@ -253,6 +246,6 @@ async function liftIn(
 ): Promise<void> {
   const { updatedAt } = await getForChange(transaction, project, name, caller)
   precondition?.(updatedAt)
-  await deleteProtectedBranch(transaction, project.id, name)
+  await store.deleteProtectedBranch(transaction, project.id, name)
   await recordProjectEvent(transaction, author, project.id, 'protected_branch_removed', { name })
 }

@@ -17,21 +17,15 @@ import {
 import { isRefName } from '@switchyard/domain/commit'
 import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
-import {
-  createProtectedTag,
-  deleteProtectedTag,
-  findProtectedTag,
-  listProtectedTags as listStoredTags,
-  lockAndCountProtectedTags,
-  type NewProtectedTag,
-} from './store.js'
+import type { NewProtectedTag } from './store.js'
+import * as store from './store.js'
 
 export async function listProtectedTags(
   database: Database,
   { project }: ProjectCall,
   { skip, take }: Rows,
 ): Promise<{ tags: ProtectedTag[]; total: number }> {
-  const found = await listStoredTags(database, project.id)
+  const found = await store.listProtectedTags(database, project.id)
   return { tags: found.slice(skip, skip + take), total: found.length }
 }
 
@@ -41,7 +35,7 @@ export async function getProtectedTag(
   { project }: ProjectCall,
   name: string,
 ): Promise<ProtectedTag> {
-  const tag = await findProtectedTag(database, project.id, name)
+  const tag = await store.findProtectedTag(database, project.id, name)
   if (!tag) throw notFound()
   return tag
 }
@@ -64,10 +58,10 @@ export async function protectTag(
   }
   if (!isRefName(name.replaceAll('*', 'x'))) throw invalid({ name: ['is not a valid tag name'] })
   return inTransaction(database, async (transaction) => {
-    if ((await lockAndCountProtectedTags(transaction, project.id)) >= protectionsPerProjectMax) {
+    if ((await store.lockAndCountProtectedTags(transaction, project.id)) >= protectionsPerProjectMax) {
       throw invalid(`A project can have ${protectionsPerProjectMax} protected tags at most`)
     }
-    const protectedTag = await createProtectedTag(transaction, { ...given, projectId: project.id })
+    const protectedTag = await store.createProtectedTag(transaction, { ...given, projectId: project.id })
     await recordProjectEvent(transaction, author, project.id, 'protected_tag_created', {
       name,
       create_access_level: lowestLevel(createLevels),
@@ -84,7 +78,7 @@ export async function unprotectTag(
   author: AuditAuthor,
 ): Promise<void> {
   await inTransaction(database, async (transaction) => {
-    if (!(await deleteProtectedTag(transaction, project.id, name))) throw notFound()
+    if (!(await store.deleteProtectedTag(transaction, project.id, name))) throw notFound()
     await recordProjectEvent(transaction, author, project.id, 'protected_tag_removed', { name })
   })
 }
@@ -97,5 +91,8 @@ export async function mayCreateTag(
   { project, level }: ProjectCall,
   name: string,
 ): Promise<boolean> {
-  return coveredAllowsTag(level, compileProtections(await listStoredTags(database, project.id))(name))
+  return coveredAllowsTag(
+    level,
+    compileProtections(await store.listProtectedTags(database, project.id))(name),
+  )
 }

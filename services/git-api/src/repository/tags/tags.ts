@@ -73,7 +73,7 @@ export async function listTags(
   const all = await listReferences(access.repository, { kind: 'tag', order, descending })
   const found = await filterByName(all, { search, regex })
   const { items, next } = takeWindow(found, window, ({ name }) => name)
-  return { tags: await describe(database, access, items), total: found.length, next }
+  return { tags: await describeTags(database, access, items), total: found.length, next }
 }
 
 /** @throws DomainError not-found */
@@ -83,7 +83,7 @@ export async function getTag(
   name: string,
 ): Promise<TagView> {
   const target = isRefName(name) ? await findTagTarget(access.repository, name) : null
-  const [tag] = target === null ? [] : await describe(database, access, [{ name, target }])
+  const [tag] = target === null ? [] : await describeTags(database, access, [{ name, target }])
   if (!tag) throw notFound('Tag')
   return tag
 }
@@ -100,7 +100,7 @@ export async function readTagSignature({ repository }: ProjectCall, name: string
   return readSignature(repository, target)
 }
 
-async function describe(
+async function describeTags(
   database: Database,
   { project, repository }: Pick<ProjectCall, 'project' | 'repository'>,
   references: readonly Reference[],
