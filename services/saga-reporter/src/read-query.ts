@@ -52,10 +52,7 @@ async function readTimed<Row extends object>(client: PoolClient, timeoutMs: numb
   return rows
 }
 
-/**
- * Collects the parameters of a composed statement: the text contains `$1`, `$2`, …, and the values are beside
- * it.
- */
+/** The parameters of a composed statement: the text contains `$1`, `$2`, …, and the values are beside it. */
 export class SqlParameters {
   readonly values: unknown[] = []
 

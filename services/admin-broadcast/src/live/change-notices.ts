@@ -24,8 +24,7 @@ interface ChangeNoticesOptions {
 }
 
 /**
- * Sends notices of changed messages between the replicas of this service, and receives the worker's notices
- * of boundaries.
+ * Notices of changed messages between the replicas of this service, and the worker's notices of boundaries.
  */
 export interface ChangeNotices {
   /**

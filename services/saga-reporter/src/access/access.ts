@@ -31,7 +31,7 @@ export interface Reporter {
 }
 
 /**
- * Admits the callers that may report events.
+ * A function that admits the callers that may report events.
  *
  * @throws DomainError unauthenticated | insufficient-scope | forbidden | rate-limited | unavailable
  */
@@ -54,7 +54,8 @@ export interface Reader {
 }
 
 /**
- * Admits administrators and tokens with scope `read_sagas`, even when reporters need no token.
+ * A function that admits administrators and tokens with scope `read_sagas`, even when reporters need no
+ * token.
  *
  * @throws DomainError unauthenticated | insufficient-scope | forbidden | rate-limited | unavailable
  */

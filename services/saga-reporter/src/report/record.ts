@@ -5,7 +5,7 @@ import { createGroupCommit } from '@switchyard/service-kit/group-commit'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { ReportMetrics } from './metrics.js'
 
-/** Stores events, many calls in one transaction. */
+/** The recorder of events, which stores many calls in one transaction. */
 export interface Recorder {
   /**
    * Stores the events of one call in one transaction, in order. An event that is refused or cannot be stored
@@ -21,7 +21,7 @@ export interface Recorder {
   close(): Promise<void>
 }
 
-/** Stores a batch and returns one outcome for each event; never rejects. */
+/** A function that stores a batch and returns one outcome for each event; never rejects. */
 export type WriteBatch = (events: readonly NewSagaEvent[]) => Promise<EventOutcome[]>
 
 export interface RecorderOptions {
@@ -51,7 +51,7 @@ export function createRecorder({ writeBatch, transactionsMax, queue }: RecorderO
   return { record: commit, close }
 }
 
-/** Stores events in one transaction: all of them or none. */
+/** A function that stores events atomically in one transaction. */
 export type RecordEvents = (events: readonly NewSagaEvent[]) => Promise<RecordedSagaEvent[]>
 
 /** The failure to store an event. */

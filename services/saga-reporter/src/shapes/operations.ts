@@ -30,7 +30,7 @@ export function serializeRequest(operation: ReportedOperation, message: object):
 }
 
 /**
- * Reads the request of one operation.
+ * A function that reads the request of one operation.
  *
  * @throws DomainError invalid-parameters when the bytes are not a message of the operation
  */
@@ -78,7 +78,7 @@ function addTimeOf(unknownFields: Readonly<Record<number, Uint8Array[]>> = {}): 
   }
 }
 
-/** Decodes a message, whose fields are those of the event. */
+/** Decodes a message, which has the same fields as the event. */
 const decodeMessage = (operation: ReportedOperation) => (request: Uint8Array) => {
   const message = SagaService[methods[operation]].requestDeserialize(request as Buffer)
   const { _unknownFields, ...fields } = message

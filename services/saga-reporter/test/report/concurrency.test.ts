@@ -62,8 +62,8 @@ it('an event is stored once when its id is sent many times in parallel', async (
     Array.from({ length: 30 }, (_, index) =>
       (index % 2 === 0 ? harness : second).grpc.report(
         'ActivityRetried',
-        // Without the id, every one of these events would count, because each differs from and is newer than
-        // the one before.
+        // Without the id, every one of these events would count, because each one differs from the previous
+        // event and is newer.
         { activityId: `a-${index}`, retries: index },
         { metadata },
       ),

@@ -26,7 +26,7 @@ export interface PipelineView {
 
 /** The fields that the jobs of a pipeline share. */
 export interface JobView extends PipelineView {
-  /** Null when the commit is gone from the repository. */
+  /** Null when the repository no longer has the commit. */
   commit: Commit | null
 }
 

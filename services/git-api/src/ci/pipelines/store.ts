@@ -265,7 +265,7 @@ export interface OpenPipeline extends PipelineLabel {
   before: string
 }
 
-/** By {@link pipelineKey}. */
+/** Open pipelines by {@link pipelineKey}. */
 export type OpenPipelines = ReadonlyMap<string, OpenPipeline>
 
 /**

@@ -28,9 +28,9 @@ import type { StatusWithAuthor } from './store.js'
 import { addStatuses, beginWithGroupLocks, changeStatuses, readGroups } from './write-store.js'
 
 /**
- * Records posted statuses: each post changes an active record or creates a new one. Posts to one commit and
- * name are applied one after the other across all processes, so parallel posts neither fail nor create a
- * second record.
+ * The recorder of posted statuses: each post changes an active record or creates a new one. Posts to one
+ * commit and name are applied one after the other across all processes, so parallel posts neither fail nor
+ * create a second record.
  */
 export interface StatusRecorder {
   /** @throws DomainError unavailable when too many posts wait */

@@ -30,9 +30,9 @@ interface RecordStatusCommand extends StatusPost {
 
 /**
  * Records the status that a build gives a commit. A post without a ref changes the active status of this
- * commit and name under any ref, because the branch may have moved or gone meanwhile. When there is no active
- * status, the post makes a status of the default branch if that contains the commit, else of the first branch
- * that contains it, else of no ref.
+ * commit and name under any ref, because the branch may have moved or been deleted meanwhile. When there is
+ * no active status, the post creates a status of the default branch if that contains the commit, otherwise of
+ * the first branch that contains it, otherwise without a ref.
  *
  * @throws DomainError not-found for an unknown commit, and for a pipeline of another commit or ref; invalid,
  *   and nothing recorded, for texts that do not fit; unprocessable when the pipeline has 10,000 names already

@@ -13,7 +13,7 @@ export interface MetricScope {
   tiers: readonly string[] | null
   /** Name of the environment; null: every environment. */
   environment: string | null
-  /** Tenants whose findings count; null: those of every tenant. */
+  /** Tenants whose findings count; null: every tenant. */
   tenants: readonly string[] | null
 }
 

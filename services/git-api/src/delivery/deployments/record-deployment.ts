@@ -28,7 +28,10 @@ interface RecordedDeployment extends NewDeployment {
   namesServices: boolean
 }
 
-/** Makes the webhook delivery about a deployment; called only when a webhook subscribes to deployments. */
+/**
+ * A function that makes the webhook delivery about a deployment; called only when a webhook subscribes to
+ * deployments.
+ */
 type MakeDelivery = (deployment: DeploymentView) => Omit<NewDelivery, 'webhookId'>
 
 /**

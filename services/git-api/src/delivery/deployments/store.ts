@@ -65,7 +65,7 @@ const updateProgress = updateIn(
   pick(deployments, 'status', 'updatedAt', 'finishedAt'),
 )
 
-/** A deployment with its environment and its user; the user is null when the account is gone. */
+/** A deployment with its environment and its user; the user is null when the account no longer exists. */
 export type DeploymentView = Deployment & { environment: Environment; user: DeploymentUser | null }
 
 /** A deployment with its project, for lists across projects. */

@@ -38,7 +38,7 @@ export async function getLink(
   return oneOf((await getStoredRelease(database, access, tag)).links, id)
 }
 
-/** Returns the address behind a path of a release. @throws DomainError not-found */
+/** Returns the address to which a path of a release leads. @throws DomainError not-found */
 export async function getDownloadUrl(
   database: Database,
   access: ProjectCall,

@@ -49,7 +49,7 @@ export interface CommitState {
   job: JobIdentity | null
 }
 
-/** Finds the state and the newest pipeline of a commit. */
+/** A lookup of the state and the newest pipeline of a commit. */
 export interface CommitStateLookup {
   find(project: Project, sha: string): Promise<CommitState>
 }
@@ -138,7 +138,7 @@ export async function describeCommit(
 }
 
 /**
- * Makes the answer of a route from a result. A commit never changes, so an answer about it is made once and
+ * An answer of a route, made from a result. A commit never changes, so an answer about it is made once and
  * cached. The cache key has no branch names, because branches may move to other commits.
  */
 export interface CachedAnswer<Result, Answer extends object> {

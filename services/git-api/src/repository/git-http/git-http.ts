@@ -26,7 +26,7 @@ export interface Exchange {
   client: Omit<GitSession, 'path'>
   /** The bytes that the client sends. */
   input: Readable
-  /** Takes git's answer; the caller ends it. */
+  /** Stream for git's answer; the caller ends it. */
   output: Writable
 }
 

@@ -6,7 +6,7 @@ import type { RedisReader } from '../redis/redis-reader.js'
 import { SearchNotEnded } from '../sources.js'
 import { type WorkerConnection, workerConnectionsOf } from './worker-connections.js'
 
-/** Finds queues and workers without a heartbeat. */
+/** The search for queues and workers without a heartbeat. */
 interface Discovery {
   /**
    * Returns the names of queues that the last search found. Waits up to a second for the end of the first

@@ -19,7 +19,7 @@ type ReadName =
 
 export type ReadCommand = readonly [name: ReadName, key: string, ...rest: (string | number)[]]
 
-/** Reads a Redis server or a Redis Cluster. */
+/** A reader of a Redis server or a Redis Cluster. */
 export interface RedisReader {
   /**
    * Answers in the order of the commands.

@@ -23,7 +23,8 @@ export function SourcesShown({
         </div>
       ))}
       {sources === undefined && <Loading />}
-      {/* Of sources that do not answer, nothing is known: no queue, no worker and zero would be wrong. */}
+      {/* The state of a source that does not answer is unknown: no queue, no worker and zero would be
+          wrong. */}
       {sources && (sources.length > 0 || silent.length === 0) && children(sources)}
     </>
   )
