@@ -255,7 +255,7 @@ const disturbed: Fault = {
     const given = { prefix, sagas: 60, callers: 4, duplicates: 0.1, reordered: 0.1, chance }
     const sent = await reportDisturbed(addresses, given)
     if (sent.duplicates < 10 || sent.reordered < 10)
-      throw new Error('hardly an event was repeated or reordered')
+      throw new Error('too few events were repeated or reordered')
     load.reported.push(sent)
     return nothing
   },

@@ -37,7 +37,7 @@ export async function install({ tool, npm, debian = [], version }: Driver): Prom
     return { version: versions, folder: await installFromNpm(npm) }
   }
   const own = debian[0] ? await debianVersion(debian[0]) : await version?.()
-  if (!own) throw new Error(`${tool} is not here`)
+  if (!own) throw new Error(`${tool} is not installed`)
   return { version: own, folder: '' }
 }
 

@@ -23,7 +23,7 @@ export interface Engine {
  */
 export async function startEngine(): Promise<Engine> {
   if (!/ \/run\/containers tmpfs /.test(readFileSync('/proc/self/mounts', 'utf8')))
-    throw new Error('these tests run apart from the machine: pnpm test:compose')
+    throw new Error('these tests need their own namespaces: run pnpm test:compose')
   const socket = join(folder, 'podman.sock')
   const settings = {
     'containers.conf': `[containers]

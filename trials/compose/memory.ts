@@ -27,6 +27,6 @@ export function writeMemory(figures: Map<string, number>): void {
   const rows = [...figures, ['all', total] as const].map(([name, figure]) => [name, String(figure)])
   const text = markdownTable([['container', 'at rest'], ...rows])
   const before = readFileSync(page, 'utf8')
-  if (!table.test(before)) throw new Error(`${page} has no place for the memory at rest`)
+  if (!table.test(before)) throw new Error(`${page} has no table for the memory at rest`)
   writeFileSync(page, before.replace(table, text))
 }

@@ -44,7 +44,7 @@ async function findBase(): Promise<string> {
     .find((item) => item.getArgumentsContent()?.startsWith('NODE_IMAGE='))
   const [, version, debian] = /=node:([\d.]+)-(\w+)-slim@/.exec(argument?.getArgumentsContent() ?? '') ?? []
   if (!version || !debian)
-    throw new Error('NODE_IMAGE in the Dockerfile is not as node:VERSION-DEBIAN-slim@DIGEST')
+    throw new Error('NODE_IMAGE in the Dockerfile does not have the form node:VERSION-DEBIAN-slim@DIGEST')
   const name = `localhost/switchyard-node:${version}-${debian}`
   const present = await buildah('images', '--format', '{{.Name}}:{{.Tag}}')
   if (present.split('\n').includes(name)) return name

@@ -25,7 +25,7 @@ export function createBackgroundWork(): BackgroundWork {
       void work.then(() => running.delete(work))
     },
     async waitBeforeRetry() {
-      if (running.size > runningMax) throw new Error('too much work waits for another try')
+      if (running.size > runningMax) throw new Error('too much work waits for a retry')
       stopping.signal.throwIfAborted()
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
     },

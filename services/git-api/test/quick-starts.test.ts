@@ -11,7 +11,7 @@ const page = await readFile(resolve(import.meta.dirname, '../../../docs/quick-st
 function quickStart(language: string): { program: string; output: RegExp } {
   const block = new RegExp(`\`\`\`${language}\n([^\`]+)\`\`\`\n[^\`]*\`\`\`output\n([^\`]+)\n\`\`\``)
   const [, program, output] = block.exec(page) ?? []
-  if (!program || !output) throw new Error(`docs/quick-starts.md has nothing for ${language}`)
+  if (!program || !output) throw new Error(`docs/quick-starts.md has no example in ${language}`)
   const parts = output.split('…').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   return { program, output: new RegExp(`^${parts.join('.*')}$`) }
 }

@@ -64,7 +64,7 @@ export async function createService(config: Config, context: ServiceContext) {
   const limits = streamLimitsOf(config)
   const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits })
   const analyzeNewTables = createAnalyzeNewTables(database, (err) =>
-    logger.warn({ err }, 'could not let PostgreSQL count the tables of sagas'),
+    logger.warn({ err }, 'PostgreSQL could not analyze the tables of sagas'),
   )
   const store = createSagaEventStore(database, {
     strict: config.SAGA_STRICT,

@@ -56,7 +56,7 @@ function summary(logs: string[], seconds: number): Load {
   for (const log of logs) {
     for (const line of log.split('\n').filter(Boolean)) {
       const [, status, microseconds] = line.split('\t')
-      if (status !== '200') throw new Error(`an answer with status ${status}`)
+      if (status !== '200') throw new Error(`a request was answered with status ${status}`)
       times.push(Number(microseconds) / 1000)
     }
   }

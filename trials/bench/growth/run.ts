@@ -21,7 +21,7 @@ const { values: options, positionals } = parseArgs({
 
 for (const name of positionals.length > 0 ? positionals : Object.keys(subjects)) {
   const subject = subjects[name]
-  if (!subject) throw new Error(`${name} is none of ${Object.keys(subjects).join(', ')}`)
+  if (!subject) throw new Error(`${name} is not one of ${Object.keys(subjects).join(', ')}`)
   await measure(name, subject)
 }
 

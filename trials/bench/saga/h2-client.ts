@@ -62,7 +62,7 @@ export class H2Client {
   ): Promise<H2Client> {
     let client: H2Client | undefined
     const callback = (bytes: number, buffer: Uint8Array): boolean => {
-      if (!client) throw new Error('the server spoke before it was spoken to')
+      if (!client) throw new Error('the server sent data before the client was ready')
       client.#read(Buffer.from(buffer.buffer, buffer.byteOffset, bytes))
       client.flush()
       return true

@@ -14,7 +14,7 @@ const handlers: Record<string, () => Handle> = {
   'insert-each': insertEach,
 }
 const handle = handlers[process.argv[2] ?? '']?.()
-if (!handle) throw new Error('echo or insert-each')
+if (!handle) throw new Error('the name of the server must be echo or insert-each')
 
 const server = new Server()
 server.addService(definition(), implementation(handle))

@@ -64,7 +64,11 @@ export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNo
       const changed: BroadcastNotice = {}
       publishNotice({ redis: publisher, channel: broadcastChannel, report }, changed)
       if (message && publisher.status === 'ready') plan(message).catch(report.commandFailed)
-      await board.refresh().catch((error: unknown) => logger.warn({ err: error }, 'could not show a change'))
+      await board
+        .refresh()
+        .catch((error: unknown) =>
+          logger.warn({ err: error }, 'could not show a change of a broadcast message'),
+        )
     },
     async close() {
       stopListening()

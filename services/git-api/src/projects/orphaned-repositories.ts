@@ -54,7 +54,8 @@ export const startRemovingOrphans = ({
       return removeOrphans(needs, limits, signal)
     },
     pauseMs,
-    (err) => needs.logger.warn({ err }, 'could not look for what killed processes left; tried again soon'),
+    (err) =>
+      needs.logger.warn({ err }, 'could not look for files that killed processes left; trying again soon'),
   )
 
 export async function removeOrphans(
@@ -99,6 +100,6 @@ async function remove(
   if (isLeftover) await rm(join(storageRoot, path), { recursive: true, force: true })
   else if ((await wasDestroyed(diskPath)) || (await hasNoObjects(join(storageRoot, path))))
     await git.deleteRepository(path)
-  else return logger.warn(fields, 'a repository belongs to no project that this database has had')
+  else return logger.warn(fields, 'kept a repository that never had a project in this database')
   logger.info(fields, 'removed a repository without a project')
 }

@@ -87,7 +87,8 @@ export async function moveUnderExclusiveLock(
         [move.projectId, move.source, move.destination],
       )
       const [project] = rows
-      if (!project) throw new Error('the project is gone, or no longer in the source of the move')
+      if (!project)
+        throw new Error('the project was deleted, or is no longer in the source storage of the move')
       await putInPlace(project)
       await client.query(
         `UPDATE repository_storage_moves SET state = 'finished', error = NULL, finished_at = now() WHERE id = $1`,

@@ -36,7 +36,7 @@ export function startMoves(dependencies: MovingDependencies, ended: StorageMetri
     await removeLeftCopies(dependencies, signal)
   }
   return repeat(work, pauseMs, (err) =>
-    logger.warn({ err }, 'could not work on moves of repositories; tried again in 2 s'),
+    logger.warn({ err }, 'could not run moves of repositories; trying again in 2 s'),
   )
 }
 

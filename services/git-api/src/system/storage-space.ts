@@ -56,7 +56,7 @@ export function createStorageSpace(parts: Parts, limits: Limits): StorageSpace {
         if (refusal !== null) throw invalid(refusal)
         if (await addRepositoryBytes(database, use.projectId, bytes, limitsFor(use).projectBytesMax)) return
       }
-      throw unavailable('', { cause: new Error('the project changes all the time') })
+      throw unavailable('', { cause: new Error('the project keeps changing') })
     },
     async findQuotaRefusal(repository, bytes) {
       await requireRoom(bytes)

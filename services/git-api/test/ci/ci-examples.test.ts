@@ -86,7 +86,7 @@ async function githubJob(
   const filled = (text: string, status: string) =>
     text.replace(/\$\{\{\s*(.+?)\s*\}\}/g, (_all, name: string) => {
       const value = name === 'job.status' ? status : values[name]
-      if (value === undefined) throw new Error(`nothing is known of ${name}`)
+      if (value === undefined) throw new Error(`the test has no value for ${name}`)
       return value
     })
   const env = (variables: Record<string, string> = {}, status = '') =>

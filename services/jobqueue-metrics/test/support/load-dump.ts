@@ -40,5 +40,5 @@ async function create(redis: Redis, type: string, key: string, values: Buffer[])
     for (let index = 0; index < values.length; index += 2) {
       await redis.zadd(key, String(values[index + 1]), values[index] ?? '')
     }
-  } else throw new Error(`what is a ${type}?`)
+  } else throw new Error(`the dump has the unknown type ${type}`)
 }

@@ -61,7 +61,7 @@ export function startBulkRunner(dependencies: Dependencies): BulkRunner {
         else await clean()
         if (!lease) await rest()
       } catch (error) {
-        logger.warn({ err: error }, 'could not work on bulk jobs; tried again in 2 s')
+        logger.warn({ err: error }, 'could not run bulk jobs; trying again in 2 s')
         await rest()
       }
     }

@@ -50,7 +50,8 @@ async function withRenames({ project, fewIds }: Sample): Promise<string[]> {
 }
 
 function expectSame(id: string, ours: string, git: string): void {
-  if (ours !== git) throw new Error(`${id}: ours is ${ours.slice(0, 300)}\ngit's is ${git.slice(0, 300)}`)
+  if (ours !== git)
+    throw new Error(`${id}: the API says ${ours.slice(0, 300)}\ngit says ${git.slice(0, 300)}`)
 }
 
 function withoutHeaders(text: string): string {

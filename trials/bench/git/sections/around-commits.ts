@@ -142,7 +142,7 @@ async function archives({ project, processes, token }: Sides): Promise<void> {
     const response = await fetch(url, { headers: { 'PRIVATE-TOKEN': token } })
     let bytes = 0
     for await (const chunk of response.body ?? []) bytes += chunk.length
-    if (!response.ok || bytes < 1e7) throw new Error(`an archive of ${bytes} bytes`)
+    if (!response.ok || bytes < 1e7) throw new Error(`the archive has ${bytes} bytes`)
   }
   const git = async () => {
     const command = 'git --git-dir="$0" archive --format=tar main bulk | gzip -cn'

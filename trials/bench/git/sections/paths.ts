@@ -21,7 +21,7 @@ export async function pathReads({ service, samples }: Context): Promise<void> {
       times.git.push(performance.now() - answeredMs)
       const ours = (JSON.parse(text) as { id: string }[]).map(({ id }) => id).join('\n')
       if (ours !== git.split('\n').filter(Boolean).slice(0, 100).join('\n'))
-        throw new Error(`other commits of ${file}`)
+        throw new Error(`the API and git list different commits of ${file}`)
     }
     say(sample.project.name, median(times.ours), median(times.git), times.git.length)
   }

@@ -169,14 +169,14 @@ async function exchange(
   }
 }
 
-/** @throws Error when the claims are not those of a logout token */
+/** Reads the claims of a logout token. @throws Error when the claims belong to another kind of token */
 function logoutOf({ sub, sid, iat = 0, nonce, events }: JWTPayload): Omit<ProviderLogout, 'issuer'> {
   const isLogout = typeof events === 'object' && events !== null && logoutEvent in events
   // A token with a nonce is an ID token that pretends to be a logout token.
-  if (!isLogout || nonce !== undefined) throw new Error('it is no logout token')
+  if (!isLogout || nonce !== undefined) throw new Error('the token is not a logout token')
   const sessionId = typeof sid === 'string' ? sid : undefined
   if (sub === undefined && sessionId === undefined)
-    throw new Error('it names neither a subject nor a session')
+    throw new Error('the token names neither a subject nor a session')
   return { subject: sub, sessionId, issuedAt: new Date(iat * 1000) }
 }
 

@@ -123,7 +123,7 @@ async function useConfiguredToken(
   const tokenHash = hashToken(secret)
   const token = { userId: root.id, name: configuredName, tokenHash }
   const replaced = await deleteOtherTokens(transaction, token)
-  if (replaced > 0) logger.info('SWITCHYARD_ROOT_TOKEN has changed: the one before no longer works')
+  if (replaced > 0) logger.info('SWITCHYARD_ROOT_TOKEN has changed: the former token no longer works')
   const known = await findTokenByHash(transaction, tokenHash)
   if (!known) await createToken(transaction, { ...token, scopes: ['api'], expiresAt: null })
   else if (known.revokedAt !== null) {

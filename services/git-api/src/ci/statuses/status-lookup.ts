@@ -55,7 +55,7 @@ export function createStatusLookup(database: Database, storageRoot: string, logg
       } catch (err) {
         // When the folder is missing, the repository and its statuses are being removed.
         if (!isMissing(err))
-          logger.warn({ err, project: project.id }, 'the mark of new statuses was not written')
+          logger.warn({ err, project: project.id }, 'could not write the mark of new statuses')
       }
     },
   }

@@ -52,7 +52,7 @@ export function startShowingDelivery({ database, metrics: { registry }, logger }
     pauseMs,
     (err) => {
       for (const { gauge } of gauges) gauge.reset()
-      logger.warn({ err }, 'could not read the figures of deliveries; tried again in 5 minutes')
+      logger.warn({ err }, 'could not read the figures of deliveries; trying again in 5 minutes')
     },
   )
 }

@@ -41,7 +41,7 @@ export function startMeasuringChanges(needs: Needs): Repeated {
       await measureWaiting(needs, signal)
     },
     pauseMs,
-    (err) => needs.logger.warn({ err }, 'could not look for deployments to measure; tried again in 5 s'),
+    (err) => needs.logger.warn({ err }, 'could not look for deployments to measure; trying again in 5 s'),
   )
 }
 
@@ -56,7 +56,10 @@ async function measureWaiting({ database, git, storages, logger }: Needs, signal
     } catch (err) {
       if (signal.aborted) return
       const about = { project_id: deployment.projectId, deployment_id: deployment.id }
-      logger.warn({ err, ...about }, 'could not measure what a deployment brings; tried again in 10 minutes')
+      logger.warn(
+        { err, ...about },
+        'could not measure the changes of a deployment; trying again in 10 minutes',
+      )
     }
   }
 }

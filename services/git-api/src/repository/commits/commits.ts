@@ -36,10 +36,7 @@ import { listProtectedBranches } from '../protected-branches/store.js'
 import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
 import type { CommitBodies } from './commit-bodies.js'
 
-/**
- * The state and the newest pipeline of a commit, which are derived from its statuses, and the CI job that
- * pushed it.
- */
+/** The state and the newest pipeline of a commit, from its statuses, and the CI job that pushed it. */
 export interface CommitState {
   /** The state derived from all statuses; null without any status. */
   status: string | null
@@ -85,17 +82,14 @@ export async function countCommits(
   return countAncestors(repository, { tip: await getCommitId(repository, revision), firstParent })
 }
 
-/** The first line of each kind of signature. */
+/** The beginning of each kind of signature. */
 const signatureStarts: Record<SignatureKind, string> = {
   PGP: '-----BEGIN PGP ',
   SSH: '-----BEGIN SSH SIGNATURE-----',
   X509: '-----BEGIN SIGNED MESSAGE-----',
 }
 
-/**
- * Returns the kind of a commit's signature. @throws DomainError not-found, also for a signature of an unknown
- * kind
- */
+/** Returns the kind of a commit's signature. @throws DomainError not-found, also for an unknown kind */
 export async function readCommitSignature(
   { repository }: ProjectCall,
   revision: string,

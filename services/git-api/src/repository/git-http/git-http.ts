@@ -100,7 +100,8 @@ export const takePush: ServeExchange = async (
     withoutMove: repository.withoutMove,
     findRoom: deps.storageSpace.findRoom,
     takeSpace: (bytes) => repository.takeSpace(bytes).catch(refuseWithoutDatabase),
-    noteFullDisk: () => logger.error({ project_id: project.id }, 'git found no room on the disk for a push'),
+    noteFullDisk: () =>
+      logger.error({ project_id: project.id }, 'git could not store a push because the disk is full'),
     async recordIntent(intended, options) {
       pushOptions.push(...options)
       await recordIntent(intended).catch(refuseWithoutDatabase)

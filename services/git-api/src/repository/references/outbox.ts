@@ -40,7 +40,7 @@ export const startNotifying = (needs: Needs): Repeated =>
     (signal) => publishInterrupted(needs, signal),
     pauseMs,
     (err) =>
-      needs.logger.warn({ err }, 'could not notify webhooks of interrupted changes; tried again in 5 s'),
+      needs.logger.warn({ err }, 'could not notify webhooks of interrupted changes; trying again in 5 s'),
   )
 
 async function publishInterrupted(needs: Needs, signal: AbortSignal): Promise<void> {

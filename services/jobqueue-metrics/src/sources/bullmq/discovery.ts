@@ -69,7 +69,7 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
   }
 
   const warnOfRefusal = ({ message }: Error, command: string) =>
-    logger.warn({ reason: message, command }, 'Redis refuses a command that finds queues; tried again later')
+    logger.warn({ reason: message, command }, 'Redis refuses a command that finds queues; trying again later')
 
   const firstSearch = new Promise<void>((resolve) => void searchUntilStopped(resolve))
   return {
