@@ -14,9 +14,7 @@ afterAll(async () => {
   await harness.close()
 })
 
-/**
- * Returns the events of a saga with activities, some of which name it only once; all of them end Compensated.
- */
+/** Returns the events of a saga and its activities. Only the first event of an activity names the saga. */
 function eventsOf(sagaId: string, activities: number): [Operation, Fields][] {
   const ids = Array.from({ length: activities }, (_, index) => `${sagaId}-${index}`)
   return [

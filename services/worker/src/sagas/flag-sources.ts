@@ -76,7 +76,7 @@ const flagged = (kind: string): FlagSource => ({
     ORDER BY tenant, saga_id, activity_id LIMIT $5`,
 })
 
-/** Selects flags of a kind that may have many rows, except those of sagas without a newer event. */
+/** Selects flags of a kind that may have many rows, except flags of sagas without a newer event. */
 const flaggedIdle = (kind: string): FlagSource => ({
   ...flagged(kind),
   cutoff: 'idle',

@@ -206,7 +206,7 @@ function refusalOf(error: unknown): SignInRefused {
     return refused(error.error === 'access_denied' ? 'denied' : 'not_verified', error)
   if (error instanceof oidc.ResponseBodyError)
     return refused(error.status >= 500 ? 'unavailable' : 'not_verified', error)
-  // The error that fetch throws when nobody answers, and the error that ends an answer that takes too long.
+  // fetch throws a TypeError with a cause when no server answers; OAUTH_TIMEOUT is for slow answers.
   const isSilent = error instanceof TypeError && error.cause instanceof Error
   const code = error instanceof oidc.ClientError ? error.code : undefined
   return refused(isSilent || code === 'OAUTH_TIMEOUT' ? 'unavailable' : 'not_verified', error)

@@ -29,8 +29,8 @@ export type RemoveUserDependencies = UserDependencies & ProjectDependencies
  *
  * @param withProjects deletes the user's projects, too, one after the other; what is left is deleted by
  *   another try
- * @param erase takes name and addresses out of the audit log and out of sagas, too; also those of a user who
- *   was deleted before
+ * @param erase also removes the name and addresses from the audit log and from sagas, even for a user who was
+ *   deleted before
  * @throws DomainError not-found; forbidden for oneself and the first administrator; conflict for a user who
  *   owns projects; precondition-failed
  */
