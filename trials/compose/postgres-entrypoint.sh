@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the image of PostgreSQL does when it starts: makes the database in an empty volume, and then runs its arguments.
+# Like the entry point of the official image: creates the database in an empty volume, then runs the arguments.
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   mkdir -p -m 0700 "$PGDATA"

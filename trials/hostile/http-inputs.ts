@@ -20,7 +20,10 @@ const commit = (branch: string, content = 'x') => ({
   actions: [{ action: 'create', file_path: 'a', content, encoding: 'base64' }],
 })
 
-/** Stores a pattern that takes for ever with backtracking, and commits to a branch that it is matched against. */
+/**
+ * An attack with a pattern that takes for ever with backtracking, and commits to a branch that it is matched
+ * against.
+ */
 const pattern: Input = {
   name: 'commit to a branch against the pattern (*a)×24*b',
   service: 'git-api',
@@ -138,7 +141,7 @@ const guesses: Input = {
   },
 }
 
-/** Sends packages and attachments, the same number of each. */
+/** An attack with packages and attachments, the same number of each. */
 const files: Input = {
   name: '10 files of 200 MB at once',
   service: 'git-api',

@@ -51,10 +51,7 @@ async function abort(tree: Tree, path: string): Promise<void> {
   socket.destroy()
 }
 
-/**
- * Returns sagas of which one is in error, one is stuck, one has an overdue activity, and one contradicts
- * itself.
- */
+/** Returns four sagas: in error, stuck, with an overdue activity, and with contradicting events. */
 const troubledSagas = () => {
   const saga = (saga_id: string, ...events: Record<string, unknown>[]) =>
     [{ operation: 'SagaStarted', service_name: 'orders' }, ...events].map((event, index) => ({

@@ -114,7 +114,7 @@ export class AcknowledgedWrites {
     }
   }
 
-  /** Makes one write, or those of one batch, under a new name, and returns the acknowledged ones. */
+  /** Makes one write, or the writes of one batch, under a new name, and returns the acknowledged ones. */
   async #write(kind: Kind, name: string): Promise<string[]> {
     switch (kind) {
       case 'sagas':

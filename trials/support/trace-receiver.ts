@@ -69,7 +69,7 @@ export async function startTraceReceiver(address = '127.0.0.1') {
     bodies,
     /** Headers of the webhooks, in order. */
     hooks,
-    /** From now on, breaks every connection that brings spans. */
+    /** Breaks every connection that sends spans from now on. */
     leave() {
       isAway = true
     },

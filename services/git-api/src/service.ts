@@ -88,8 +88,8 @@ export async function createService(config: Config, { logger, metrics, health, l
       ...authentication,
       database,
       guards: createGuards(database, git, storages.own),
-      // When no device tokens are allowed, the limiter of the process suffices, and nothing connects to Redis
-      // for it.
+      // Where device tokens are not allowed, the limiter of the process is enough, so nothing connects to
+      // Redis for it.
       deviceCodeLimiter: (bySettings.deviceTokenDays ? createLimiter : limitersOfProcess)(deviceCodeLimit),
       ...bySettings,
       jobs,

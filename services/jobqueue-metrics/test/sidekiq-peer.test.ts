@@ -37,7 +37,7 @@ describe.skipIf(!ruby)("our answer about a real Sidekiq equals Sidekiq's own", (
       theirs.queues.map(([name, size]) => [name, size]),
     )
     for (const [name, , latency] of theirs.queues) {
-      // Both report the age of a job at the time of their own question.
+      // Both sides report the age of a job at the time of their own question.
       expect(Math.abs((ours.queues[name]?.latency ?? Number.NaN) - Math.trunc(latency))).toBeLessThan(5)
     }
     expect(ours.jobs).toEqual(theirs.jobs)

@@ -62,7 +62,7 @@ it('one source is answered on request', async () => {
   }
 })
 
-it('extended fields are added only on request, after those of the contract', async () => {
+it('extended fields are added only on request, after the fields of the contract', async () => {
   const { queues, processes, jobs } = await compound('?extended=true')
   expect(queues.unserved).toEqual({
     backlog: 3,

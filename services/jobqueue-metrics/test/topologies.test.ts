@@ -19,8 +19,8 @@ afterEach(() => servers.stop())
 const plain = ['--save', '', '--bind', '127.0.0.1']
 
 /**
- * A URL of which nothing applies to the listed servers of a source: they would refuse its user, its database
- * and TLS.
+ * A URL with settings that do not apply to the listed servers of a source: these servers would refuse the
+ * URL's user, database and TLS.
  */
 const urlOfAnotherServer = 'rediss://switchyard:secret@127.0.0.1:1/3'
 
@@ -175,7 +175,7 @@ it('a server with only TLS is read by a user with a certificate', async () => {
   expect(queues.map(({ name }) => name)).toEqual(['mail'])
   source.close()
 
-  // Its certificate is issued for another name than the one that the source uses.
+  // The certificate of the server has another name than the source expects.
   const careful = openSource({ ...account, tls: { ...certificates, servername: 'other.internal' } }, url)
   await expect(waitFor(() => careful.read(), { timeoutMs: 1000 })).rejects.toThrow('timed out')
   careful.close()

@@ -4,9 +4,9 @@
  *   libgit2 REPOSITORY list|stats|diff SECONDS kept|anew < ids
  *   libgit2 REPOSITORY pick SECONDS kept|anew < lines of "commit onto branch"
  *
- * "kept" leaves its cache of objects on, as it is by default; with "anew" each is read from its pack again.
+ * "kept" keeps the default cache of objects; with "anew", each object is read from its pack again.
  *
- * Prints how many answers it gave, and the seconds it took.
+ * Prints the number of answers and the seconds they took.
  */
 #include <git2.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ int main(int count, char **arguments)
 		given++;
 	const char *kind = arguments[2];
 	double seconds = atof(arguments[3]), started = now(), spent = 0;
-	/* Picks move branches, so each is done once. */
+	/* A pick moves a branch, so each pick runs once. */
 	int once = strcmp(kind, "pick") == 0;
 	while (spent < seconds && !(once && answers == given)) {
 		const char *line = lines[answers % given];

@@ -1,5 +1,5 @@
-// Measures the cost of replicas and standbys on one machine: `pnpm trial bench scale-out`, in a network like
-// that of the trial `scale-out`.
+// Measures the cost of replicas and standbys on one machine: `pnpm trial bench scale-out`. The network is set
+// up as in the trial `scale-out`.
 import { namedNetworks, runApart } from '../../support/run-apart.mjs'
 
 const measure = [process.execPath, '--import', 'tsx', 'trials/bench/scale-out/measure.ts']

@@ -28,7 +28,7 @@ export type Link = Awaited<ReturnType<typeof startLink>>
 type Links = Record<'database' | 'redis', Link>
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
 
-/** Collects functions that stop the parts of an installation, and runs them in reverse order. */
+/** The functions that stop the parts of an installation, which run in reverse order. */
 class Parts {
   readonly cleanups: (() => unknown)[] = []
 

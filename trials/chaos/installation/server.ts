@@ -30,7 +30,7 @@ export async function startServer(parent = tmpdir()) {
     killHard: () => signalAll('SIGKILL'),
     /** Restarts after a kill, or after the server has given up. */
     restart: () => postgres.process.restart(),
-    /** Stops everything while connections stay open, as behind a cut network, or on a disk that hangs. */
+    /** Stops all processes while connections stay open, as behind a cut network, or on a disk that hangs. */
     freeze: () => signalAll('SIGSTOP'),
     thaw: () => signalAll('SIGCONT'),
     async stop() {

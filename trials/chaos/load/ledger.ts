@@ -4,7 +4,7 @@ interface Entry {
   contents: Set<string>
 }
 
-/** Records each write under its key, and what was acknowledged; stored outside of the installation. */
+/** The record of each write under its key, with what was acknowledged; stored outside of the installation. */
 export class Ledger {
   readonly #entries = new Map<string, Entry>()
   acknowledged = 0

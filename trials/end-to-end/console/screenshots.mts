@@ -1,7 +1,6 @@
 // Takes a picture of every page, in both themes, on a desktop and on a phone:
 //   npx tsx trials/end-to-end/console/screenshots.mts FOLDER
-// It starts a tree of its own with example data. With SWITCHYARD_URL and SWITCHYARD_TOKEN it visits a running
-// one.
+// It starts Switchyard with example data, or, with SWITCHYARD_URL and SWITCHYARD_TOKEN, uses a running instance.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchBrowser } from '@switchyard/testing'

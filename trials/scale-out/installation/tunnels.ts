@@ -12,8 +12,8 @@ export const tunnelPort = ({ name }: Machine, port: number): number =>
   port + 1000 * (machineNames.indexOf(name) + 1)
 
 /**
- * Starts an HAProxy for the tests, which use neither TLS nor other addresses than loopback, where browsers
- * allow more. It forwards to each machine, with a certificate like those of machines, and to the gateway.
+ * Starts an HAProxy for the tests, which use plain HTTP on loopback, because browsers allow more there. It
+ * forwards to each machine, with a certificate like a machine's, and to the gateway.
  */
 export function startTunnels(servers: Servers): void {
   const folder = servers.tlsOf('tests')

@@ -204,7 +204,7 @@ export async function changeProject(
 ): Promise<ProjectDescription> {
   const { project, level, repository } = access
   const isSame = (name: 'topics' | 'defaultServices') => isDeepStrictEqual(asked[name], project[name])
-  // A requested branch is never a substitute, even when it is the one that is shown already.
+  // A requested branch is never a substitute, even when the project already shows that branch.
   const wantedDefaultBranch = asked.defaultBranch === undefined ? undefined : null
   const given = {
     ...asked,

@@ -43,14 +43,14 @@ export async function searchBlobs(access: ProjectCall, query: SearchQuery): Prom
   const { text, skip, take } = query
   const { found, isWhole } = await searchFiles(access.repository, tip.id, readQuery(text))
   const items: FoundLines[] = []
-  // Only the files on this page have their first lines read.
+  // First lines are read only for the files on this page.
   for (const each of found.slice(skip, skip + take)) {
     items.push('text' in each ? each : await readFirstLines(access.repository, each))
   }
   return { items, total: isWhole ? found.length : null }
 }
 
-/** Makes patterns of the whole path from GitLab's path filters. */
+/** Patterns of the whole path for each of GitLab's path filters. */
 const patternOf = {
   filename: (value: string) => `*${value}`,
   path: (value: string) => `*${value}*`,

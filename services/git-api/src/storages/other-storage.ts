@@ -15,7 +15,7 @@ export interface OtherStorage {
    */
   originalOf(projectId: number): { url: string; header: string }
   listLfsObjects(projectId: number, signal: AbortSignal): Promise<LfsObject[]>
-  /** Returns the bytes of an object as they arrive; null when it is gone. */
+  /** Returns the bytes of an object as they arrive; null when the object no longer exists. */
   openLfsObject(projectId: number, oid: string, signal: AbortSignal): Promise<AsyncIterable<Buffer> | null>
   /** Lists the given projects whose repository has no branch yet. */
   listEmptyRepositories(projectIds: readonly number[], signal: AbortSignal): Promise<number[]>

@@ -18,7 +18,7 @@ export interface Build {
 
 /** The state of the installation. A part is null when it did not answer within two seconds. */
 export interface SystemState {
-  /** The version of this service, which is that of every package of Switchyard. */
+  /** The version of this service, which all packages of Switchyard share. */
   version: string
   build: Build
   /** The start of this process. */
@@ -38,7 +38,7 @@ export interface DiskSpace {
   freeBytes: number
 }
 
-/** Checks room for user data: the quotas of projects and users, and the disk of the repositories. */
+/** The space for user data: the quotas of projects and users, and the disk of the repositories. */
 export interface StorageSpace {
   /**
    * Counts bytes of git objects that are about to be stored.

@@ -6,7 +6,7 @@ export interface Resource {
   update?: string
   /** Every documented body parameter, with a value that is not its default. */
   given: Fields
-  /** The parameters of the change, likewise. */
+  /** The parameters of the change, with values that are not their defaults. */
   changed?: Fields
   /** Returns how parameters are shown that do not appear unchanged under their own name. */
   shown?: (given: Fields) => Fields

@@ -43,7 +43,7 @@ describe('a callback', () => {
     expect(await comeBack(window, callback)).toEqual({ page: '/console/', user: 'replay' })
     const other = openWindow()
     expect(await comeBack(other, callback)).toEqual(refusedAs('other_browser'))
-    // The same is true with the cookie of the first window, because the provider accepts a code once.
+    // The cookie of the first window does not help, because the provider accepts a code once.
     for (const [name, value] of cookies) other.cookies(callback).set(name, value)
     expect(await comeBack(other, callback)).toEqual(refusedAs('not_verified'))
   })

@@ -162,7 +162,7 @@ test('the next report of a status replaces the last one, even in parallel, and t
   ])
 })
 
-test('a commit shows the differences between its reports and those of its parent', async () => {
+test('a commit shows the differences between its reports and the reports of its parent', async () => {
   const before = await work.commit({ branch: 'changes' })
   const now = await work.commit({ branch: 'changes' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'changes')

@@ -6,7 +6,7 @@ import warnings
 
 import gitlab
 
-# Warns of lists that are read as one page on purpose.
+# python-gitlab warns about lists of which only one page is read; the tests do that on purpose.
 warnings.simplefilter("ignore")
 given = json.load(sys.stdin)
 commits = given["commits"]
@@ -88,7 +88,7 @@ def _():
 
 @step("commits of a path and a time")
 def _():
-    # The library takes a plain `path` for the address of the list.
+    # python-gitlab would use a plain argument `path` as the address of the list.
     asked = {"ref_name": "main", "path": "bin.dat", "since": "2026-01-01T12:00:00Z", "with_stats": True}
     found = project.commits.list(query_parameters=asked)
     return [shown(each, "id", "stats") for each in found]
@@ -332,7 +332,7 @@ def _():
 
 @step("freeze periods")
 def _():
-    # The library has no objects for them.
+    # python-gitlab has no class for freeze periods.
     path = f"/projects/{owned.id}/freeze_periods"
     period = {"freeze_start": "0 23 * * 5", "freeze_end": "0 8 * * 1", "cron_timezone": "Europe/Berlin"}
     made = owner.http_post(path, post_data=period)

@@ -102,7 +102,7 @@ step('environments') do
   { **found, listed: listed, left: developer.environments(PROJECT).length }
 end
 step('deployments') do
-  # The gem reads deployments and has no method that makes one.
+  # The gem reads deployments and has no method that creates a deployment.
   fields = { environment: 'rb-prod', sha: GIVEN['commits']['third'], ref: 'main', tag: false, status: 'success' }
   made = developer.post("/projects/olga%2F#{PROJECT.split('/').last}/deployments", body: fields)
   listed = developer.deployments(PROJECT, environment: 'rb-prod').auto_paginate.map(&:id)

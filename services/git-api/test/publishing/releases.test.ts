@@ -82,7 +82,7 @@ test('a missing tag is created at `ref`: annotated with a message, otherwise lig
   expect((await ask('developer', 'GET', tag('made/2'))).body).toMatchObject({ message: '' })
 })
 
-test('among parallel releases of one tag, one succeeds and the others are told that it exists', async () => {
+test('among parallel releases of one tag, one succeeds and the others are refused because it exists', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => release('racing', { ref: 'main' })))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 7 }, () => 409)])
 })

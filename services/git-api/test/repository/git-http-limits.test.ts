@@ -126,7 +126,7 @@ test('one user cannot hold more sessions than allowed, waits for a free one, and
   await work.close()
 })
 
-test('a user with a hundred waiting sessions is told to try again later', async () => {
+test('a user with a hundred waiting sessions is refused with 429', async () => {
   const project = await narrow.project()
   const start = `${command('refs/heads/main', 'report-status')}0000`
   const begun = Array.from({ length: 103 }, () => begin(narrow, 'git-receive-pack', project, start))

@@ -177,7 +177,7 @@ describe.skipIf(!gitLfs)('git lfs', () => {
     expect(await mustGit(work, 'lfs', 'locks')).toBe('')
   })
 
-  test('is told to push its objects after a push without them', async () => {
+  test('receives the advice to push its objects after a push without them', async () => {
     const copy = await cloneOf('developer', project, 'forgetful')
     const bytes = randomBytes(500)
     await writeFile(join(copy, 'forgotten.bin'), bytes)

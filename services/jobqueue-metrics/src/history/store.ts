@@ -12,7 +12,7 @@ const keptSeconds = 25 * 3600
 /** Samples in memory at once while the history is loaded. */
 const loadedAtOnce = 10
 
-/** Stores samples in Switchyard's own Redis, so that a restart loses none. */
+/** The samples in Switchyard's own Redis, from which a restart loads them. */
 interface HistoryStore {
   /** Stores a sample. Of several replicas that sample at the same time, only one stores its sample. */
   save(sample: HistorySample, resolutions: Resolution[]): Promise<void>

@@ -41,7 +41,7 @@ export async function listFailedJobs(
   return { jobs, total }
 }
 
-/** Returns the names of all queues, including those of the storages with projects. */
+/** Returns the names of all queues, including the queues of storages with projects. */
 async function namesOfAll({ database, queues }: JobDependencies): Promise<string[]> {
   const storages = await listProjectStorages(database)
   return [...new Set([...queues.names, ...storages.map(repositoryHousekeepingQueue)])]

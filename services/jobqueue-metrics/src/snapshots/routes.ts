@@ -37,7 +37,7 @@ export function snapshotRoutes(base: string, deps: SnapshotDependencies): Route[
   ]
 }
 
-/** Makes the answer of an endpoint from a snapshot. */
+/** A function that makes the answer of an endpoint from a snapshot. */
 type PresentMetrics = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
 
 const metric = z.int().nullable()

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type EventStream, EventStreams, eventText } from '@switchyard/service-kit/http'
 
-/** Reads the state for listeners; rejects while it cannot be read. */
+/** A function that reads the state for listeners; rejects while it cannot be read. */
 type ReadState = () => Promise<unknown>
 
 export interface StateStreams {

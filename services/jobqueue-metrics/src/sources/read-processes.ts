@@ -35,7 +35,7 @@ const processInfo = z.object({
   queues: z.array(z.string()).optional(),
   labels: z.array(z.string()).nullish(),
   concurrency: z.int().optional(),
-  /** Since Sidekiq 8.0.9. */
+  /** Capsules, which Sidekiq has since 8.0.9. */
   capsules: z
     .record(
       z.string(),

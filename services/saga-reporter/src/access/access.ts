@@ -59,7 +59,8 @@ export interface Reader {
 }
 
 /**
- * Admits administrators and tokens with scope `read_sagas`, even when reporters need no token.
+ * A function that admits administrators and tokens with scope `read_sagas`, even when reporters need no
+ * token.
  *
  * @throws DomainError unauthenticated | insufficient-scope | forbidden | rate-limited | unavailable
  */

@@ -50,7 +50,8 @@ export const tokenHeaders = (metadata: Metadata) => ({
 })
 
 /**
- * Returns the address of a caller: the address that a trusted proxy names, otherwise that of the connection.
+ * Returns the address of a caller: the address that a trusted proxy names, otherwise the address of the
+ * connection.
  *
  * @param peer `host:port` of the other end of the connection
  */

@@ -50,7 +50,7 @@ async function findStepEnd(database: Pooled, search: SagaSearch, after: SagaPosi
   return end ?? null
 }
 
-/** Returns the rows that count for a step: the rows of one index, all or some of which match the search. */
+/** Returns the rows to count in a step: rows of one index that include every match of the search. */
 function walked(
   search: SagaSearch,
   parameters: SqlParameters,

@@ -49,8 +49,8 @@ type UnaryCall = Omit<ServerUnaryCall<unknown, unknown>, 'request'>
 type StreamCall<Response> = Omit<ServerWritableStream<unknown, Response>, 'request'>
 
 /**
- * Returns the message with the result of `admit`, which the interceptor has put beside it. The library types
- * the request as the message alone.
+ * Returns the message with the result of `admit`, which the interceptor has added. The library types the
+ * request as the message alone.
  */
 const admittedOf = <Message, Admitted>({ request }: { request: Message }) =>
   request as unknown as AdmittedMessage<Message, Admitted>
@@ -81,7 +81,7 @@ export function unary<Request, Response, Admitted = unknown>(
 }
 
 /**
- * Yields the messages of a streaming method.
+ * The messages of a streaming method.
  *
  * @param signal aborts when the call has ended; the generator should then end soon, and its further messages
  *   are not sent

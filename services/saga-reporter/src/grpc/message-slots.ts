@@ -49,9 +49,10 @@ interface Connection {
 }
 
 /**
- * Limits the memory of incomplete messages. Calls of the connection with the fewest slots go first. While
- * calls wait and no slot is free, it closes connections that hold slots and send nothing, or whose messages
- * take too long. While a connection waits for its first slot, it closes the connection with the most slots.
+ * The slots that limit the memory of incomplete messages. Calls of the connection with the fewest slots go
+ * first. While calls wait and no slot is free, connections are closed that hold slots and send nothing, or
+ * whose messages take too long. While a connection waits for its first slot, the connection with the most
+ * slots is closed.
  */
 export class MessageSlots {
   readonly #slots = new Slots(

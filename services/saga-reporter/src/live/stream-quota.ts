@@ -23,7 +23,7 @@ const retryAfterMs = 5000
 
 const tooMany = 'too many streams'
 
-/** Limits and counts the open streams of this process, and ends all of them at once. */
+/** The limits of open streams in this process. It counts the streams, and can end all of them at once. */
 export class StreamQuota {
   readonly #slots: Slots
   readonly #total: number

@@ -30,8 +30,8 @@ export interface SagaEventView {
 const shownBytesMax = 512 * 1024
 
 /**
- * Selects log rows of saga $2 of tenant $1, at most $4 after position $3. An event of an activity without a
- * known saga has no saga in the log; it belongs to the saga that a later event names for its activity.
+ * A query for log rows of saga $2 of tenant $1, at most $4 after position $3. An event of an activity without
+ * a known saga has no saga in the log; it belongs to the saga that a later event names for its activity.
  */
 const eventRowsOfSaga = `
     (SELECT named.* FROM saga_events named

@@ -35,9 +35,10 @@ const bucketsMax = 10_000
 
 /**
  * Creates the rate limit for the events of each service, so that a service with too many events does not
- * affect others. The service of an event is that of the sender's certificate, the one that the event names,
- * or that of its saga or activity as far as this process has seen it. Events of unknown sagas share the limit
- * of their sender. A CI job has its own limit, so that it cannot use up the limit of a service by naming it.
+ * affect others. The service of an event is the service in the sender's certificate, the service that the
+ * event names, or the service of its saga or activity as far as this process has seen it. Events of unknown
+ * sagas share the limit of their sender. A CI job has its own limit, so that it cannot use up the limit of a
+ * service by naming it.
  */
 export function createRateLimit(options: Options): RateLimit | undefined {
   const { perSecond, burst, nowMs, rememberedMax = 100_000 } = options
@@ -65,7 +66,10 @@ export function createRateLimit(options: Options): RateLimit | undefined {
   }
 }
 
-/** Returns the service of an event, as far as this process has seen it; null when it is unknown. */
+/**
+ * A function that returns the service of an event, as far as this process has seen it; null when it is
+ * unknown.
+ */
 type ServiceMemory = (tenant: string, event: RawSagaEvent) => string | null
 
 /** Remembers the services of sagas and activities: of the latest `max` sagas and `max` activities. */

@@ -2,10 +2,7 @@ import { likeText } from '@switchyard/db/sql'
 import { activityEventNotedAfterMs, type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
 import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from '../shapes/search.js'
 
-/**
- * Collects the parameters of a composed statement: the text contains `$1`, `$2`, …, and the values are beside
- * it.
- */
+/** The parameters of a composed statement: the text contains `$1`, `$2`, …, and the values are beside it. */
 export class SqlParameters {
   readonly values: unknown[] = []
 

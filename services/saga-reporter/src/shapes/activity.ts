@@ -176,7 +176,10 @@ export const durationOfSaga = ({
 }: Pick<Saga, 'startedAt' | 'firstSeenAt' | 'endedAt'>): number | null =>
   durationOf(startedAt ?? firstSeenAt, endedAt)
 
-/** Returns a link to a part of a saga, e.g. `activities/1/payloads/result`; each segment is encoded. */
+/**
+ * A function that returns a link to a part of a saga, e.g. `activities/1/payloads/result`; each segment is
+ * encoded.
+ */
 export type SagaUrl = (...parts: string[]) => string
 
 export const sagaUrl =

@@ -78,7 +78,7 @@ function addTimeOf(unknownFields: Readonly<Record<number, Uint8Array[]>> = {}): 
   }
 }
 
-/** Decodes a message, whose fields are those of the event. */
+/** Decodes a message, which has the same fields as the event. */
 const decodeMessage = (operation: ReportedOperation) => (request: Uint8Array) => {
   const message = SagaService[methods[operation]].requestDeserialize(request as Buffer)
   const { _unknownFields, ...fields } = message

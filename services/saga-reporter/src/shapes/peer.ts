@@ -11,8 +11,8 @@ export interface Peer {
   /** Tenants to which other senders are bound. A sender without bound tenants may not report for them. */
   foreignTenants?: ReadonlySet<string>
   /**
-   * Set for a CI job. Its events count together with those of the same rule and subject, whatever services
-   * they name.
+   * Set for a CI job. Limits count its events together with other events of the same rule and subject,
+   * whatever services these events name.
    */
   isJob?: true
 }

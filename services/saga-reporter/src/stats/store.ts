@@ -1,10 +1,7 @@
 import type { Pooled } from '@switchyard/db'
 import { readRows } from '../limited-database.js'
 
-/**
- * Selects the sagas of all services or of one service that were created in a range of time, both ends
- * included.
- */
+/** The sagas of all services or of one service that were created in a range of time, both ends included. */
 export interface StatsRange {
   tenant: string
   from: Date

@@ -24,7 +24,7 @@ export interface WebhookDependencies {
   secretBox: SecretBox
 }
 
-/** The webhooks of sagas of every tenant, all of which administrators see. */
+/** The webhooks of sagas of every tenant; administrators see all of them. */
 export const ofSagas: WebhookOwner = { scope: 'saga' }
 
 /**

@@ -1,4 +1,4 @@
-# Makes the calls that stand as JSON on standard input with ruby-grpc, one after the other, and prints how each ended.
+# Reads calls as JSON from standard input, makes them in sequence with ruby-grpc, and prints how each ended.
 require 'base64'
 require 'grpc'
 require 'json'

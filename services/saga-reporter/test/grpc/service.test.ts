@@ -102,7 +102,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
   const importsOf = (file: Buffer) => valuesOf(file, 3).map(String)
   const servicesOf = (file: Buffer) =>
     valuesOf(file, 6).map((service) => `${valuesOf(file, 2)[0]}.${valuesOf(service, 1)[0]}`)
-  /** Services whose files were not compiled here: the alias, and those of the library. */
+  /** Services whose files were not compiled here: the alias, and the services of the library. */
   const methodsOfOthers = {
     'grpc.health.v1.Health': ['Check', 'List', 'Watch'],
     'grpc.reflection.v1.ServerReflection': ['ServerReflectionInfo'],

@@ -14,9 +14,7 @@ afterAll(async () => {
   await harness.close()
 })
 
-/**
- * Returns the events of a saga with activities, some of which name it only once; all of them end Compensated.
- */
+/** Returns the events of a saga and its activities. Only the first event of an activity names the saga. */
 function eventsOf(sagaId: string, activities: number): [Operation, Fields][] {
   const ids = Array.from({ length: activities }, (_, index) => `${sagaId}-${index}`)
   return [
@@ -62,8 +60,8 @@ it('an event is stored once when its id is sent many times in parallel', async (
     Array.from({ length: 30 }, (_, index) =>
       (index % 2 === 0 ? harness : second).grpc.report(
         'ActivityRetried',
-        // Without the id, every one of these events would count, because each differs from and is newer than
-        // the one before.
+        // Without the id, every one of these events would count, because each one differs from the previous
+        // event and is newer.
         { activityId: `a-${index}`, retries: index },
         { metadata },
       ),

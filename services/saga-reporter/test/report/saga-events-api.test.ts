@@ -52,7 +52,7 @@ const started = (sagaId: string, more: Event = {}): Event => ({
 const recorded = { outcome: 'recorded', message: 'recorded', errors: '' }
 const duplicate = { outcome: 'duplicate', message: 'duplicate', errors: '' }
 
-/** Each of the ten operations with all its fields, and the same as gRPC requests. */
+/** Each of the ten operations with all its fields, and the corresponding gRPC requests. */
 const saga: Event[] = [
   started('s'),
   {

@@ -10,7 +10,7 @@ interface NewJob<Name extends QueueName> {
   options: JobsOptions
 }
 
-/** Adds jobs that another job requests. */
+/** The producer of jobs that another job requests. */
 export interface Producer {
   /**
    * Adds jobs to one queue.

@@ -76,7 +76,7 @@ const flagged = (kind: string): FlagSource => ({
     ORDER BY tenant, saga_id, activity_id LIMIT $5`,
 })
 
-/** Selects flags of a kind that may have many rows, except those of sagas without a newer event. */
+/** Selects flags of a kind that may have many rows, except flags of sagas without a newer event. */
 const flaggedIdle = (kind: string): FlagSource => ({
   ...flagged(kind),
   cutoff: 'idle',
@@ -92,7 +92,7 @@ const flaggedIdle = (kind: string): FlagSource => ({
     ORDER BY page.tenant, page.saga_id, page.activity_id`,
 })
 
-/** Selects activities whose deadlines have passed. */
+/** Activities whose deadlines have passed. */
 const deadlines: FlagSource = {
   name: 'deadlines',
   cutoff: 'overdue',
@@ -107,7 +107,7 @@ const deadlines: FlagSource = {
     ORDER BY page.deadline_at, page.tenant, page.id`,
 }
 
-/** Selects unfinished sagas without an event since the cutoff. */
+/** Unfinished sagas without an event since the cutoff. */
 const idle: FlagSource = {
   name: 'idle',
   cutoff: 'idle',
@@ -123,8 +123,8 @@ const idle: FlagSource = {
 }
 
 /**
- * Selects every unfinished saga, in endless rounds, to find candidates that the other sources miss, such as
- * an activity that is retried after its deadline.
+ * Every unfinished saga, in endless rounds, to find candidates that the other sources miss, such as an
+ * activity that is retried after its deadline.
  */
 const unfinished: FlagSource = {
   name: 'unfinished',
@@ -144,12 +144,12 @@ const unfinished: FlagSource = {
 }
 
 /**
- * Selects every unfinished saga without recent events, in endless rounds, including sagas whose times a wrong
- * clock has set.
+ * Every unfinished saga without recent events, in endless rounds, including sagas whose times a wrong clock
+ * has set.
  */
 const silent: FlagSource = { ...idle, name: 'silent', chronological: false, everyRound: false }
 
-/** Selects sagas whose start was not reported. */
+/** Sagas whose start was not reported. */
 const unstarted: FlagSource = {
   name: 'unstarted',
   cutoff: 'parked',
@@ -164,7 +164,7 @@ const unstarted: FlagSource = {
     ORDER BY page.first_seen_at, page.tenant, page.id`,
 }
 
-/** Selects activities whose saga no event has named. */
+/** Activities whose saga no event has named. */
 const parked: FlagSource = {
   name: 'parked',
   cutoff: 'parked',

@@ -11,8 +11,8 @@ export interface FlagState {
   /** Null when there is no such saga. */
   saga: FlaggableSaga | null
   /**
-   * All activities of the saga, or the one activity without a saga, unless it was removed or has a saga
-   * meanwhile.
+   * All activities of the saga; or the single activity without a saga, unless it was removed or has joined a
+   * saga meanwhile.
    */
   activities: FlaggableActivity[]
   flags: SagaFlag[]

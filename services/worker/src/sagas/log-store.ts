@@ -48,7 +48,7 @@ export interface LogScan {
 /** The events of the page, each with whether its saga or activity still exists. */
 const judged = `judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e)`
 
-/** Deletes callers' ids together with their events. */
+/** The deletion of callers' ids, together with their events. */
 const idsGone = `ids_gone AS (
     DELETE FROM saga_event_ids i USING judged j
     WHERE NOT j.living AND i.tenant = j.tenant AND i.event_id = j.event_id

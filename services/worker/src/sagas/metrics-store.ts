@@ -18,14 +18,14 @@ export interface SagaGauges {
   parkedActivities: number
 }
 
-/** Reads only sagas that have not ended, with the index that contains only these. */
+/** A query for sagas that have not ended, with an index that contains no other sagas. */
 const openSagas = `SELECT service_name AS "serviceName", status, count(*)::int AS count,
     EXTRACT(epoch FROM clock_timestamp() - min(first_seen_at))::double precision AS "oldestSeconds"
   FROM sagas WHERE ended_at IS NULL GROUP BY service_name, status`
 
 /**
- * Reads sagas in error, which may have ended. There are few tenants, and each takes one look-up in the index
- * by status.
+ * A query for sagas in error, which may have ended. There are few tenants, and each takes one look-up in the
+ * index by status.
  */
 const sagasInError = `WITH RECURSIVE tenants AS (
     (SELECT tenant FROM sagas ORDER BY tenant LIMIT 1)

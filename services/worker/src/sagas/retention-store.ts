@@ -152,8 +152,8 @@ const activitiesOf = `SELECT a.tenant, a.id, a.saga_id AS "sagaId", a.status, a.
 const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant, id)`
 
 /**
- * Selects sagas with an event or a flag that webhooks or metrics have not processed yet. Metrics do not delay
- * it when no process has begun to count.
+ * A query for sagas with an event or a flag that webhooks or metrics have not processed yet. Metrics do not
+ * delay it when no process has begun to count.
  */
 const unprocessedOf = `SELECT given.tenant, given.id FROM ${given}
   CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at
@@ -163,7 +163,9 @@ const unprocessedOf = `SELECT given.tenant, given.id FROM ${given}
     OR EXISTS (SELECT FROM saga_flags f
       WHERE f.tenant = given.tenant AND f.saga_id = given.id AND f.set_at > processed.flags_set_at)`
 
-/** Deletes sagas with all their rows, except events, which stay until their day of the log is dropped. */
+/**
+ * The deletion of sagas with all their rows, except events, which stay until their day of the log is dropped.
+ */
 const purge = `WITH given AS (SELECT * FROM ${given}),
   purged AS (
     DELETE FROM saga_activities a USING given g WHERE a.tenant = g.tenant AND a.saga_id = g.id RETURNING a.tenant, a.id

@@ -18,7 +18,7 @@ export async function deleteTokensDeadSince(
 }
 
 /**
- * Deletes ended sessions, and those of revoked tokens. Such a session is refused with or without its row.
+ * Deletes ended sessions, and sessions of revoked tokens. Such sessions are refused with or without a row.
  *
  * @returns number of deleted sessions
  */

@@ -23,7 +23,7 @@ interface Sagas {
   seconds?: number
 }
 
-/** Creates two sagas a minute of the last day, each of which takes some seconds. */
+/** Creates two sagas for each minute of the last day. Each saga takes some seconds. */
 async function sagas(
   service: string,
   {

@@ -3,7 +3,7 @@ import { type ComponentProps, type FormEvent, useDeferredValue, useEffect, useId
 import { TextField } from './fields'
 import { useTyped } from './use-typed'
 
-/** Returns the query for names that contain a text, for a list of any length. */
+/** A query for names that contain a text, for a list of any length. */
 export type FindNames = (text: string) => UseQueryOptions<string[], Error, string[], string[]>
 
 const useNames = (find: FindNames, text: string) =>

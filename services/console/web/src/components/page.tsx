@@ -6,8 +6,8 @@ let shownPath: string | undefined
 let hasLostHeading = false
 
 /**
- * The frame of a page: the title of the document, the one heading, and the actions beside it. Coming from
- * another page puts the focus on the heading, so that a screen reader announces the page; the first page of a
+ * The frame of a page: the title of the document, the only main heading, and the actions beside it. After a
+ * change of page, the heading gets the focus, so that a screen reader announces the page; the first page of a
  * visit does not move the focus.
  *
  * @param title name of the page, without the name of the product
@@ -91,7 +91,7 @@ export function Panel({
   )
 }
 
-/** Names and values of one thing in columns, of which narrow screens show two. */
+/** Names and values of one thing in columns; narrow screens show two columns. */
 export const FactGrid = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-3 lg:grid-cols-5">
     {facts.map(([name, value]) => (

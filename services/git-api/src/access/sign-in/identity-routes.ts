@@ -41,7 +41,10 @@ const presentIdentity = (identity: Identity): z.output<typeof identityShape> => 
   last_signed_in_at: identity.lastSignedInAt,
 })
 
-/** Endpoints for accounts at providers: users link their own accounts, administrators those of everybody. */
+/**
+ * Endpoints for accounts at providers. Users link their own accounts, and administrators the accounts of
+ * every user.
+ */
 export const identityRoutes = (deps: SignInDependencies): Route[] => [
   route('GET', '/user/identities', signedIn, listOwn(deps.database)),
   route('POST', '/user/identities', signedIn, beginLink(deps)),

@@ -173,7 +173,7 @@ async function exchange(
 function logoutOf({ sub, sid, iat = 0, nonce, events }: JWTPayload): Omit<ProviderLogout, 'issuer'> {
   const isLogout = typeof events === 'object' && events !== null && logoutEvent in events
   // A token with a nonce is an ID token that pretends to be a logout token.
-  if (!isLogout || nonce !== undefined) throw new Error('it is no logout token')
+  if (!isLogout || nonce !== undefined) throw new Error('the token is not a logout token')
   const sessionId = typeof sid === 'string' ? sid : undefined
   if (sub === undefined && sessionId === undefined)
     throw new Error('the token names neither a subject nor a session')
@@ -206,7 +206,7 @@ function refusedExchange(error: unknown): SignInRefused {
     return refused(error.error === 'access_denied' ? 'denied' : 'not_verified', error)
   if (error instanceof oidc.ResponseBodyError)
     return refused(error.status >= 500 ? 'unavailable' : 'not_verified', error)
-  // The error that fetch throws when nobody answers, and the error that ends an answer that takes too long.
+  // fetch throws a TypeError with a cause when no server answers; OAUTH_TIMEOUT is for slow answers.
   const isSilent = error instanceof TypeError && error.cause instanceof Error
   const code = error instanceof oidc.ClientError ? error.code : undefined
   return refused(isSilent || code === 'OAUTH_TIMEOUT' ? 'unavailable' : 'not_verified', error)

@@ -93,7 +93,7 @@ export async function storeReport(
   return stored
 }
 
-/** Selects reports of a commit. */
+/** A selection of a commit's reports. */
 interface ReportQuery {
   /** A hash, branch or tag. */
   revision: string

@@ -32,7 +32,7 @@ export interface AuthorRow {
 /** Columns of `LEFT JOIN users u ON u.id = <table>.author_id`. */
 export const authorColumns = `u.username AS "authorUsername", u.name AS "authorName", u.state AS "authorState"`
 
-/** Replaces the author columns by an author; null when the account is gone. */
+/** Replaces the author columns by an author; null when the account no longer exists. */
 export function withAuthor<Row extends AuthorRow>({
   authorUsername,
   authorName,

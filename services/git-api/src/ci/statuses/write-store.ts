@@ -35,8 +35,8 @@ function webhooksOf(event: 'job' | 'pipeline'): string {
 }
 
 /**
- * Selects for each label its newest record and, with `any_ref`, the newest active records of other refs, at
- * most one for each post. A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index.
+ * A query for the newest record of each label and, with `any_ref`, the newest active records of other refs,
+ * at most one for each post. A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index.
  */
 const newestOfLabels = `SELECT given.webhooks,
     given.pipeline_webhooks AS "pipelineWebhooks", given.number, ${statusColumns}

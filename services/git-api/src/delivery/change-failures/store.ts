@@ -3,7 +3,9 @@ import type { DeploymentUser } from '../deployments/store.js'
 
 type DeploymentKey = Pick<DeploymentFailure, 'projectId' | 'deploymentId'>
 
-/** The report of a person that a deployment is a failure; the user is null when the account is gone. */
+/**
+ * The report of a person that a deployment is a failure; the user is null when the account no longer exists.
+ */
 export type FailureReport = DeploymentFailure & { user: DeploymentUser | null }
 
 export const findReport = (

@@ -97,7 +97,7 @@ export function pointsOf(
   return [...dates].map((date) => ({ date, value: valueAt(date) }))
 }
 
-/** Selects a metric and the deployments of a project. */
+/** A metric, and the selected deployments of a project. */
 export interface MetricQuestion {
   metric: Metric
   tiers: readonly string[] | null

@@ -87,7 +87,7 @@ async function measureChange(
     const rollsBackId = await findRolledBack(repository, sha, earlier)
     return { commits: authorTimes.length, leadSeconds: leadTimesOf(authorTimes, finishedAt), rollsBackId }
   } catch (error) {
-    // The same error would come back.
+    // A retry would fail with the same error.
     if (isTooHard(error) || isRefusal(error, 'not-found')) return unknown
     throw error
   }

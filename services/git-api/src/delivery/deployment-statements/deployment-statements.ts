@@ -5,7 +5,7 @@ import { recordProjectEvent } from '../../audit/audit.js'
 import type { ProjectCall } from '../../guards.js'
 import { type DeploymentUser, type DeploymentView, lockDeployment } from '../deployments/store.js'
 
-/** The statement of a person about a deployment; the user is null when the account is gone. */
+/** The statement of a person about a deployment; the user is null when the account no longer exists. */
 export interface Statement {
   reason: string
   user: DeploymentUser | null

@@ -141,8 +141,8 @@ export async function saveApproval(client: PoolClient, given: Approval) {
 }
 
 /**
- * Lists the users who created the tokens or the rule of a bot; the owner of the project where such a user is
- * gone. Empty for users who are not bots.
+ * Lists the users who created the tokens or the rule of a bot; the owner of the project when such a user no
+ * longer exists. Empty for users who are not bots.
  */
 export async function listMakers({ pool }: Pooled, userId: number): Promise<number[]> {
   const { rows } = await pool.query<{ maker: number }>(

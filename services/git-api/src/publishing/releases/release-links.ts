@@ -73,7 +73,7 @@ async function downloadOf(
   return file ? { file } : { url }
 }
 
-/** Returns the address behind a path of a release. @throws DomainError not-found */
+/** Returns the address to which a path of a release leads. @throws DomainError not-found */
 async function getUrl(database: Database, access: ProjectCall, tag: string, filePath: string) {
   const { links } = await getStoredRelease(database, access, tag)
   const link = links.find((each) => each.filePath === filePath)

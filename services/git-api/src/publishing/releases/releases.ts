@@ -36,7 +36,7 @@ export interface ReleaseDependencies {
   jobs: Jobs
 }
 
-/** Most releases of which webhooks are notified when one push deletes their tags. */
+/** The maximum number of releases that webhooks receive when one push deletes the tags of releases. */
 const notifiedReleasesMax = 100
 
 /** Returns one page of the releases of a project, and the number of all. */

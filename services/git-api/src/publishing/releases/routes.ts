@@ -133,7 +133,7 @@ const redirectToLatest = (database: Database) =>
 
 const milestones = { milestones: z.unknown().optional(), milestone_ids: z.unknown().optional() }
 
-/** Refuses a request that names a milestone. There are none here, and its client would rely on it. */
+/** Refuses a request that names a milestone, because there are none here and its client would rely on it. */
 function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown }): void {
   const named = [given.milestones ?? [], given.milestone_ids ?? []].flat().map(String).filter(Boolean)
   if (named.length === 0) return

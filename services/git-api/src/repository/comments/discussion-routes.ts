@@ -85,9 +85,7 @@ const listDiscussions = (database: Database) =>
 const sha = () => optionalText(text())
 const path = () => optionalText(text(pathCharsMax))
 
-/**
- * GitLab's position of a line: an unchanged line has both numbers, and its position is that of the new line.
- */
+/** GitLab's position of a line. An unchanged line has both numbers, and its position is the new one. */
 const position = z.object({
   position_type: optional(z.enum(['text'])),
   base_sha: sha(),

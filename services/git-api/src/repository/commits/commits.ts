@@ -45,10 +45,7 @@ import { requirePush } from '../protected-branches/protected-branches.js'
 import { beginChange, type ReferenceDependencies, signatureOf } from '../references/references.js'
 import type { CommitBodies } from './commit-bodies.js'
 
-/**
- * The state and the newest pipeline of a commit, which are derived from its statuses, and the CI job that
- * pushed it.
- */
+/** The state and the newest pipeline of a commit, from its statuses, and the CI job that pushed it. */
 export interface CommitState {
   /** The state derived from all statuses; null without any status. */
   status: string | null
@@ -94,17 +91,14 @@ export async function countCommits(
   return countAncestors(repository, { tip: await getCommitId(repository, revision), firstParent })
 }
 
-/** The first line of each kind of signature. */
+/** The beginning of each kind of signature. */
 const signatureStarts: Record<SignatureKind, string> = {
   PGP: '-----BEGIN PGP ',
   SSH: '-----BEGIN SSH SIGNATURE-----',
   X509: '-----BEGIN SIGNED MESSAGE-----',
 }
 
-/**
- * Returns the kind of a commit's signature. @throws DomainError not-found, also for a signature of an unknown
- * kind
- */
+/** Returns the kind of a commit's signature. @throws DomainError not-found, also for an unknown kind */
 export async function readCommitSignature(
   { repository }: ProjectCall,
   revision: string,
@@ -147,7 +141,7 @@ export async function describeCommit(
 }
 
 /**
- * Makes the answer of a route from a result. A commit never changes, so an answer about it is made once and
+ * An answer of a route, made from a result. A commit never changes, so an answer about it is made once and
  * cached. The cache key has no branch names, because branches may move to other commits.
  */
 export interface CachedAnswer<Result, Answer extends object> {

@@ -35,7 +35,7 @@ export async function parseCommit({ chunks, contentType }: SentBody): Promise<un
   }
 }
 
-/** Replaces each content by its bytes, all of which are in the returned memory. */
+/** Replaces each content by its bytes. The returned memory contains all bytes. */
 function decodeContents(fields: Record<string, unknown>): ArrayBuffer {
   const { actions } = fields
   // A commit has its contents in actions, a single file beside its other fields.

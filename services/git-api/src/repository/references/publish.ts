@@ -26,7 +26,7 @@ export interface ReferenceDependencies extends StoringDependencies {
 }
 
 /**
- * Most references of one push of which webhooks are notified, because a push of more references mirrors a
+ * The maximum number of references of one push that webhooks receive. A push of more references mirrors a
  * repository.
  */
 export const notifiedChangesMax = 100

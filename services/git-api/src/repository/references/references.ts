@@ -20,8 +20,8 @@ export type { ReferenceDependencies } from './publish.js'
 /** A change of references by one request. */
 interface ReferenceChange {
   /**
-   * Call it before the references change: it stores the changes of which webhooks are to be notified, and
-   * finds the commits that a CI job pushes.
+   * Stores the changes that webhooks are to receive, and finds the commits that a CI job pushes. Call it
+   * before the references change.
    */
   recordIntent: RecordIntent
   /**

@@ -26,7 +26,7 @@ const insert = {
 }
 
 /**
- * Stores, before they happen, those changes of which the project's webhooks are to be notified.
+ * Stores, before they happen, the changes that the project's webhooks are to receive.
  *
  * @param changes `event`: `push` or `tag_push`
  * @param about data that the deliveries show beside the change

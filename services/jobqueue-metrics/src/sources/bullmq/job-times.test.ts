@@ -8,7 +8,7 @@ describe('a waiting job has been runnable', () => {
     expect(runnableSinceMs(job)).toBe(1_000_000)
   })
 
-  it('since the end of its delay, although its timestamp is that of its creation', () => {
+  it('since the end of its delay, although its timestamp is the time of its creation', () => {
     expect(runnableSinceMs({ ...job, opts: '{"delay":3600000,"attempts":3}' })).toBe(4_600_000)
   })
 

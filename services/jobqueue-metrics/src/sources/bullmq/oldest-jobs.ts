@@ -106,7 +106,7 @@ async function readPriorities(redis: RedisReader, queues: readonly CountedQueue[
   return queues.map((_queue, index) => [...(bounds[index]?.[0]?.slice(0, 1) ?? []), ...(firsts[index] ?? [])])
 }
 
-/** Returns the priorities after that of the first job up to that of the last one. */
+/** Returns the priorities after the first job's priority up to the last job's priority. */
 function prioritiesBetween([first = [], last = []]: string[][]): number[] {
   const priorityOf = (job: string[]) => Math.floor(Number(job[1] ?? 0) / priorityScoreFactor)
   const lowest = priorityOf(first)

@@ -28,8 +28,8 @@ export interface RedisReader {
    */
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
   /**
-   * Returns the lead of the source's clock over that of this process in ms; 0 when the source does not show
-   * its time, or when both agree within a second, which an answer may take.
+   * Returns how many ms the source's clock is ahead of the clock of this process; 0 when the source does not
+   * show its time, or when both agree within a second, because an answer may take that long.
    */
   clockAheadMs(): Promise<number>
   /**

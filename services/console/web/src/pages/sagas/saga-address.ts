@@ -1,4 +1,4 @@
-/** Browsers resolve the first two; the others are addresses of the API beside those of sagas. */
+/** Words that cannot be saga ids in an address: browsers resolve the first two, the API uses the others. */
 const wordsOfAddresses = [
   '.',
   '..',

@@ -71,7 +71,7 @@ const timeOf = (text: string | undefined): string | undefined => {
 }
 
 /**
- * Returns the filters of the API for those of the address. Unknown values are left out.
+ * Returns the filters of the API for the filters in the address. Unknown values are left out.
  *
  * @param kind the meaning of `q`
  */

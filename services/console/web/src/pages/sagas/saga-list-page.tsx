@@ -181,7 +181,7 @@ function StatusBar({
   counts: ReadonlyMap<string, string> | undefined
   onChange: ChangeSearch
 }) {
-  // Every user of the API can store views, but a token only for sagas cannot.
+  // Every user of the API can store views, but a token with only the scopes of sagas cannot.
   const mayKeepViews = useMay('projects')
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">

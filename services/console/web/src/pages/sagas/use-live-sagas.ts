@@ -102,7 +102,7 @@ export function useLiveSagas({
     enabled,
     batchMs: refreshMs,
     onEvents(events) {
-      // While nobody reads further down, the list is replaced at once.
+      // While the reader is at the top, the list is replaced at once.
       if (!paused && isReading()) client.setQueryData<Pages>(key, (data) => data && withEvents(data, events))
       refresh()
       onEvents()

@@ -68,8 +68,7 @@ function tenantIn(form: FormData): { tenant?: string } {
 }
 
 /**
- * @param tenant only webhooks of this tenant are shown. Unset: webhooks of every tenant, or of the one to
- *   which the token is bound
+ * @param tenant the tenant whose webhooks are shown. Unset: every tenant that the token may access
  */
 const kindOf = (tenant: string | undefined): WebhookKind<SagaWebhook> => ({
   address,

@@ -32,7 +32,7 @@ export interface WebhookKind<Shown extends Hook> {
   storedOf: (hook: Shown) => object
   /** A link to the deliveries of a webhook. */
   deliveries: (hook: Shown) => ReactNode
-  /** The test: the beginning of a sentence about it, its fields, and its path below that of the webhook. */
+  /** The test: the start of a sentence about it, its fields, and its path below the webhook's path. */
   test: { sends: ReactNode; fields?: (hook: Shown) => ReactNode; below: (form: FormData) => string }
 }
 

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useEffectEvent, useState } from 'react'
 import { type Mark, markAfter } from './time-line-model'
 
-/** Returns the attributes that make a link one of the picture's marks. */
+/** The attributes that make a link one of the picture's marks. */
 export type MarkOf = (key: string) => { 'data-mark': string; tabIndex: number; onFocus: () => void }
 
 /** Makes all marks of a picture one Tab stop: arrow keys, Home and End move between them. */

@@ -31,7 +31,7 @@ export function useCommitDiff(project: string, sha: string) {
   })
   const texts = new Map(first.data?.rows.map((change) => [change.new_path, change]))
   const listed = list.data?.pages.flatMap(({ rows }) => rows)
-  // Until the list arrives, the files with texts are shown instead.
+  // Until the list arrives, the page shows the files with texts.
   const changes = listed?.map((change) => withText(change, texts.get(change.new_path))) ?? first.data?.rows
   const source: FileSource | undefined = first.isPending
     ? undefined

@@ -99,10 +99,7 @@ export interface KeyFigures {
   weeks: DoraMetric[]
 }
 
-/**
- * Returns the Monday, in UTC, of the first of the given number of weeks, the last of which is the current
- * one.
- */
+/** Returns the Monday, in UTC, of the first of the given number of weeks up to the current week. */
 export function firstMonday(weeks: number, now: number): string {
   const sinceMonday = (new Date(now).getUTCDay() + 6) % 7
   return new Date(now - (sinceMonday + (weeks - 1) * 7) * dayMs).toISOString().slice(0, 10)

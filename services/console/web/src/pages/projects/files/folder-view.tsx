@@ -98,7 +98,7 @@ function Readme({ gitRef, folder, entry }: { gitRef: string; folder: string; ent
   )
 }
 
-/** A text as Markdown, or as plain text when its name is not that of a Markdown file. */
+/** A text as Markdown, or as plain text unless it has the name of a Markdown file. */
 export function Rendered({
   gitRef,
   folder,

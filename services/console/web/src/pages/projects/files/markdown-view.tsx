@@ -6,7 +6,7 @@ import './markdown.css'
 
 const depths = { first: 3, last: 6 }
 
-/** Shifts headings so that they begin right below those of the page, whatever level the text begins with. */
+/** Shifts headings to begin right below the page's own, whatever level the text begins with. */
 const headingsBelowPage = () => (tree: { children: { type: string; depth?: number }[] }) => {
   const headings = tree.children.filter(({ type }) => type === 'heading')
   const top = Math.min(...headings.map(({ depth = 1 }) => depth))
