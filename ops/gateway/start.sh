@@ -1,8 +1,8 @@
 #!/bin/sh
-# Starts nginx with the files of a folder ($1) and its own files in another ($2). TRUSTED_PROXIES has addresses and networks of
-# proxies, separated by commas, which are believed about the addresses of their clients. Unset: nobody is.
+# Starts nginx with the configuration of one folder ($1) and its temporary files in another ($2). TRUSTED_PROXIES lists
+# addresses and networks of proxies, separated by commas. nginx accepts the client's address only from these proxies.
 set -eu
-# The name server of a container: Docker and podman have it at different addresses.
+# Reads the container's name server, because its address differs between Docker and podman.
 awk '$1 == "nameserver" { print "resolver " ($2 ~ /:/ ? "[" $2 "]" : $2) " valid=5s ipv6=off;"; exit }' /etc/resolv.conf >"$2/resolver.conf"
 for proxy in $(echo "${TRUSTED_PROXIES:-}" | tr ',' ' '); do
   case $proxy in
