@@ -94,8 +94,8 @@ interface DriverError {
 }
 
 /**
- * Returns the unique index that a write of Prisma or pg violated, e.g. `users_username_key_key`; null when the
- * write failed for another reason.
+ * Returns the unique index that a write of Prisma or pg violated, e.g. `users_username_key_key`; null when
+ * the write failed for another reason.
  */
 export function violatedUniqueIndex(error: unknown): string | null {
   if (sqlStateOf(error) === sqlStates.uniqueViolation)

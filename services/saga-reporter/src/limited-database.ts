@@ -4,8 +4,8 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
 
 /**
- * Opens separate connections with a time limit for each statement, so that slow reads, bulk jobs, webhooks and
- * commands do not occupy the connections that store events.
+ * Opens separate connections with a time limit for each statement, so that slow reads, bulk jobs, webhooks
+ * and commands do not occupy the connections that store events.
  */
 export function openLimitedDatabase(config: Config, lifecycle: ServiceContext['lifecycle']): Database {
   const limitedDatabase = createDatabase({

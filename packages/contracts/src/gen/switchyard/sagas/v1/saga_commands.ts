@@ -168,7 +168,7 @@ export interface LeasedCommand {
   tenant: string;
   sagaId: string;
   kind: CommandKind;
-  /** The step of retry and skip; otherwise empty. */
+  /** The step of retry and skip; else empty. */
   activityId: string;
   reason: string;
   /** User name of the operator. */

@@ -141,7 +141,7 @@ export interface ReportedEvent {
 }
 
 export interface ReportEventsResponse {
-  /** One result for each event, in their order. */
+  /** One for each event, in their order. */
   results: EventReply[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }

@@ -112,7 +112,7 @@ export interface ListSagasRequest {
     | undefined;
   /** Asks for status_counts. */
   withCounts: boolean;
-  /** Only sagas that this saga started. */
+  /** Sagas that this saga began. */
   parentSagaId?:
     | string
     | undefined;

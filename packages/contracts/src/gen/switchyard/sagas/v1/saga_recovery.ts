@@ -87,7 +87,7 @@ export interface ClaimRequest {
     | undefined;
   /** Who asks; operators see it. */
   worker: string;
-  /** Whether to include sagas with status Error, whose compensation was given up. */
+  /** Sagas with status Error too, whose compensation was given up. */
   includeErrors: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
