@@ -8,7 +8,7 @@ import {
   SagaService,
 } from './gen/saga.js'
 
-/** Encodes one length-delimited field by hand, so that the generated code is not tested by itself. */
+/** Encodes one length-delimited field by hand, so that the test does not rely on the generated code. */
 const textField = (number: number, text: string) =>
   Buffer.concat([Buffer.from([(number << 3) | 2, Buffer.byteLength(text)]), Buffer.from(text)])
 

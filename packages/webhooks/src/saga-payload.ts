@@ -1,4 +1,4 @@
-/** The fields of a saga in an event. */
+/** A saga, as an event tells of it. */
 export interface SagaNews {
   tenant: string
   id: string
