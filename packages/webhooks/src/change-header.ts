@@ -1,10 +1,11 @@
-import { type DatabaseOrTransaction, requireUnchanged } from '@switchyard/db'
+import { type AuditAuthor, type Database, requireUnchanged } from '@switchyard/db'
 import { notFound, type Precondition, unavailable } from '@switchyard/domain'
 import { type CustomHeader, openHeaders, sealHeaders } from './custom-headers.js'
 import { checkHook, type HookRules } from './hook-rules.js'
+import { audited } from './manage.js'
 import { type SecretBox, UnreadableSecret } from './secret-box.js'
 import { lockHeaders, type StoredHeaders } from './store/header-values.js'
-import { getWebhook, updateWebhook, type Webhook, type WebhookOwner } from './store/hooks.js'
+import { getWebhook, updateWebhook, type WebhookOwner } from './store/hooks.js'
 
 interface HeaderChange {
   /** Id of the webhook. */
@@ -17,24 +18,28 @@ interface HeaderChange {
 }
 
 /**
- * Sets or removes one of the further headers of a webhook; the others stay. Call it in a transaction.
+ * Sets or removes one of the further headers of a webhook; the others stay.
  *
  * @throws DomainError not-found for the webhook, and for a header to remove; precondition-failed; invalid for
  * a header that cannot be sent, or one too many; unavailable when the values cannot be read or encrypted
  */
 export async function changeWebhookHeader(
-  database: DatabaseOrTransaction,
+  database: Database,
   owner: WebhookOwner,
   { id, key, value, precondition }: HeaderChange,
   rules: HookRules,
-): Promise<Webhook> {
-  await getWebhook(database, owner, id)
-  const stored = await lockHeaders(database, id)
-  if (!stored) throw notFound('Webhook')
-  await requireUnchanged(database, 'webhooks', { id }, precondition)
-  const headers = changed(openOrRefuse(stored, rules.secretBox), key, value)
-  await checkHook({ headers }, rules)
-  return updateWebhook(database, owner, id, { headers: sealHeaders(headers, rules.secretBox) }, new Date())
+  author: AuditAuthor,
+): Promise<void> {
+  await audited(database, author, 'webhook_changed', async (transaction) => {
+    await getWebhook(transaction, owner, id)
+    const stored = await lockHeaders(transaction, id)
+    if (!stored) throw notFound('Webhook')
+    await requireUnchanged(transaction, 'webhooks', { id }, precondition)
+    const headers = changed(openOrRefuse(stored, rules.secretBox), key, value)
+    await checkHook({ headers }, rules)
+    const sealed = sealHeaders(headers, rules.secretBox)
+    return updateWebhook(transaction, owner, id, { headers: sealed }, new Date())
+  })
 }
 
 function openOrRefuse(stored: StoredHeaders, box: SecretBox): CustomHeader[] {

@@ -18,7 +18,6 @@ export {
 } from './impact-event.js'
 export {
   addWebhook,
-  auditedWebhook,
   changeWebhook,
   getWebhookDelivery,
   listWebhookDeliveries,

@@ -46,52 +46,83 @@ type WithPlainSecrets<Fields> = Omit<Fields, 'host' | 'secret' | 'headers'> & {
 }
 
 /**
+ * Changes a webhook and adds an audit entry in one transaction. The entry has only the host, because the rest
+ * of a URL may contain a secret.
+ */
+export const audited = (
+  database: Database,
+  author: AuditAuthor,
+  eventName: 'webhook_created' | 'webhook_changed' | 'webhook_deleted',
+  change: (transaction: DatabaseOrTransaction) => Promise<Webhook>,
+): Promise<Webhook> =>
+  inTransaction(
+    database,
+    async (transaction) => {
+      const webhook = await change(transaction)
+      const { id, scope, projectId, host, events, enabled } = webhook
+      await recordAuditEvent(transaction, author, {
+        eventName,
+        entityType: projectId === null ? 'Webhook' : 'Project',
+        entityId: projectId ?? id,
+        details: { webhook_id: id, scope, host, events, enabled },
+      })
+      return webhook
+    },
+    // A webhook is deleted together with its log of deliveries.
+    deletingMsMax,
+  )
+
+/**
  * Creates a webhook.
  *
  * @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the
  * secret
  */
-export async function addWebhook(
-  database: DatabaseOrTransaction,
+export const addWebhook = (
+  database: Database,
   owner: WebhookOwner,
   fields: WithPlainSecrets<NewWebhook>,
   rules: HookRules,
-): Promise<Webhook> {
-  await checkHook(fields, rules)
-  const secret = encrypted(fields.secret, rules) ?? null
-  const headers = sealed(fields.headers, rules)
-  return createWebhook(database, owner, { ...fields, secret, headers, host: hostOf(fields.url) })
-}
+  author: AuditAuthor,
+): Promise<Webhook> =>
+  audited(database, author, 'webhook_created', async (transaction) => {
+    await checkHook(fields, rules)
+    const secret = encrypted(fields.secret, rules) ?? null
+    const headers = sealed(fields.headers, rules)
+    return createWebhook(transaction, owner, { ...fields, secret, headers, host: hostOf(fields.url) })
+  })
 
 interface WebhookChange {
   id: number
   changes: WithPlainSecrets<WebhookChanges>
-  precondition: Precondition | undefined
+  precondition?: Precondition | undefined
 }
 
 /**
  * Changes a webhook. A new secret signs at once, and the previous one for another day. Sending the same
- * secret again changes nothing. Call it in a transaction.
+ * secret again changes nothing.
  *
  * @throws DomainError not-found; precondition-failed; otherwise as `addWebhook`
  */
-export async function changeWebhook(
-  database: DatabaseOrTransaction,
+export const changeWebhook = (
+  database: Database,
   owner: WebhookOwner,
   { id, changes, precondition }: WebhookChange,
   rules: HookRules,
-): Promise<Webhook> {
-  const before = await getWebhook(database, owner, id)
-  const { branchFilter, branchFilterStrategy, bodyTemplate, messageFormat } = before
-  await requireUnchanged(database, 'webhooks', { id }, precondition)
-  const kept = { branchFilter, branchFilterStrategy, bodyTemplate, messageFormat }
-  await checkHook({ ...kept, ...changes }, rules)
-  const isSame = await hasSecret(database, id, changes.secret, rules)
-  const secret = isSame ? undefined : encrypted(changes.secret, rules)
-  const headers = sealed(changes.headers, rules)
-  const host = changes.url === undefined ? undefined : hostOf(changes.url)
-  return updateWebhook(database, owner, id, { ...changes, secret, headers, host }, new Date())
-}
+  author: AuditAuthor,
+): Promise<Webhook> =>
+  audited(database, author, 'webhook_changed', async (transaction) => {
+    const before = await getWebhook(transaction, owner, id)
+    const { branchFilter, branchFilterStrategy, bodyTemplate, messageFormat } = before
+    await requireUnchanged(transaction, 'webhooks', { id }, precondition)
+    const kept = { branchFilter, branchFilterStrategy, bodyTemplate, messageFormat }
+    await checkHook({ ...kept, ...changes }, rules)
+    const isSame = await hasSecret(transaction, id, changes.secret, rules)
+    const secret = isSame ? undefined : encrypted(changes.secret, rules)
+    const headers = sealed(changes.headers, rules)
+    const host = changes.url === undefined ? undefined : hostOf(changes.url)
+    return updateWebhook(transaction, owner, id, { ...changes, secret, headers, host }, new Date())
+  })
 
 const encrypted = (secret: string | null | undefined, { secretBox }: HookRules) =>
   typeof secret === 'string' ? secretBox.encrypt(secret) : secret
@@ -110,6 +141,7 @@ async function hasSecret(
     throw error
   }
 }
+
 const sealed = (headers: CustomHeader[] | undefined, { secretBox }: HookRules) =>
   headers && sealHeaders(headers, secretBox)
 
@@ -119,15 +151,17 @@ const sealed = (headers: CustomHeader[] | undefined, { secretBox }: HookRules) =
  * @throws DomainError not-found; precondition-failed
  */
 export async function removeWebhook(
-  database: DatabaseOrTransaction,
+  database: Database,
   owner: WebhookOwner,
-  id: number,
-  precondition: Precondition | undefined,
-): Promise<Webhook> {
-  const webhook = await getWebhook(database, owner, id)
-  await requireUnchanged(database, 'webhooks', { id }, precondition)
-  await deleteWebhook(database, owner, id)
-  return webhook
+  { id, precondition }: Pick<WebhookChange, 'id' | 'precondition'>,
+  author: AuditAuthor,
+): Promise<void> {
+  await audited(database, author, 'webhook_deleted', async (transaction) => {
+    const webhook = await getWebhook(transaction, owner, id)
+    await requireUnchanged(transaction, 'webhooks', { id }, precondition)
+    await deleteWebhook(transaction, owner, id)
+    return webhook
+  })
 }
 
 /**
@@ -225,30 +259,3 @@ const hostOf = (url: string) => hostnameOf(new URL(url))
 function refuseDisabled({ enabled }: Webhook): void {
   if (!enabled) throw conflict('The webhook is disabled. Enable it first.')
 }
-
-/**
- * Changes a webhook and adds an audit entry in one transaction. The entry has only the host, because the rest
- * of a URL may contain a secret.
- */
-export const auditedWebhook = (
-  database: Database,
-  author: AuditAuthor,
-  eventName: 'webhook_created' | 'webhook_changed' | 'webhook_deleted',
-  change: (transaction: DatabaseOrTransaction) => Promise<Webhook>,
-): Promise<Webhook> =>
-  inTransaction(
-    database,
-    async (transaction) => {
-      const webhook = await change(transaction)
-      const { id, scope, projectId, host, events, enabled } = webhook
-      await recordAuditEvent(transaction, author, {
-        eventName,
-        entityType: projectId === null ? 'Webhook' : 'Project',
-        entityId: projectId ?? id,
-        details: { webhook_id: id, scope, host, events, enabled },
-      })
-      return webhook
-    },
-    // A webhook is deleted together with its log of deliveries.
-    deletingMsMax,
-  )

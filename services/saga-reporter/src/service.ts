@@ -50,7 +50,6 @@ import { createRateLimit } from './report/rate-limit.js'
 import { createRecorder, createWriteBatch } from './report/record.js'
 import { createReportEvents, type ReportEvents } from './report/report.js'
 import { reportRoutes } from './report/routes.js'
-import { createResolveSaga } from './resolve/resolve.js'
 import { resolveRoutes } from './resolve/routes.js'
 import { searchRoutes } from './search/routes.js'
 import { statsRoutes } from './stats/routes.js'
@@ -107,7 +106,7 @@ export async function createService(config: Config, context: ServiceContext) {
     // `/sagas/:id` would take the names of the routes above for ids.
     ...sagaRoutes(limitedDatabase),
     ...logRoutes(limitedDatabase, config.SWITCHYARD_TRACE_URL),
-    ...resolveRoutes(limitedDatabase, createResolveSaga({ store, limitedDatabase, clock: systemClock })),
+    ...resolveRoutes({ database: limitedDatabase, store, clock: systemClock }),
   ])
 
   const createLimiter = openLimiters(config, { logger, lifecycle })

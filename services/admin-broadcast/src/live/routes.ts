@@ -14,7 +14,8 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { bannerShape, presentBanner } from '../shapes/broadcast-message.js'
-import { listActiveMessages, type MessageStreams } from './live.js'
+import type { MessageStreams } from './live.js'
+import * as live from './live.js'
 import type { MessageBoard } from './message-board.js'
 
 export interface LiveDependencies {
@@ -48,7 +49,7 @@ const getActiveMessages = (dependencies: Pick<LiveDependencies, 'board' | 'clock
     replies: { 200: z.array(bannerShape) },
     input: z.object({ path: text().optional() }),
     async handle({ path }) {
-      const { messages, keptMs } = await listActiveMessages(dependencies, path)
+      const { messages, keptMs } = await live.listActiveMessages(dependencies, path)
       const cacheControl = `public, max-age=${keptMs / 1000}`
       return ok(messages.map(presentBanner), { ...publicHeaders, 'Cache-Control': cacheControl })
     },

@@ -23,12 +23,19 @@ import {
 import {
   bodyParameters,
   branchFilterStrategies,
+  changeWebhookHeader,
   deliveryShape,
+  getWebhook,
+  getWebhookDelivery,
   listedDeliveryShape,
+  listWebhookDeliveries,
+  listWebhooks,
   type ProjectWebhookEvent,
   presentDelivery,
   presentListedDelivery,
   previewShape,
+  redeliverWebhook,
+  removeWebhook,
   type SilentProjectEvent,
   silentProjectEvents,
 } from '@switchyard/webhooks'
@@ -140,8 +147,8 @@ const listHooks = (database: Database) =>
     summary: 'Webhooks of a project',
     replies: { 200: z.array(hookShape) },
     input: z.object(pageParameters),
-    async handle(page, access: ProjectCall, call) {
-      const found = await webhooks.listHooks(database, access, rowsOf(page))
+    async handle(page, { project }: ProjectCall, call) {
+      const found = await listWebhooks(database, webhooks.ownerOf(project), rowsOf(page))
       return pageReply(found.webhooks.map(presentHook), page, found.total, call)
     },
   })
@@ -164,8 +171,8 @@ const getHook = (database: Database) =>
     summary: 'One webhook',
     replies: { 200: hookShape },
     input: z.object(hookId),
-    async handle({ hook_id }, access: ProjectCall) {
-      const hook = await webhooks.getHook(database, access, hook_id)
+    async handle({ hook_id: id }, { project }: ProjectCall) {
+      const hook = await getWebhook(database, webhooks.ownerOf(project), id)
       return versioned(presentHook(hook), hook)
     },
   })
@@ -197,9 +204,9 @@ const deleteHook = (database: Database) =>
     replies: { 204: null },
     refusals: [412],
     input: z.object(hookId),
-    async handle({ hook_id }, access: ProjectCall<Caller>, call) {
-      const author = auditAuthor(access.caller, call)
-      await webhooks.removeHook(database, access, hook_id, author, preconditionOf(call))
+    async handle({ hook_id: id }, { project, caller }: ProjectCall<Caller>, call) {
+      const wanted = { id, precondition: preconditionOf(call) }
+      await removeWebhook(database, webhooks.ownerOf(project), wanted, auditAuthor(caller, call))
       return noContent()
     },
   })
@@ -212,9 +219,11 @@ const setHookHeader = (deps: WebhookDependencies) =>
     replies: { 204: null },
     refusals: [412],
     input: z.object({ ...headerKey, value: text() }),
-    async handle({ hook_id: id, key, value }, access: ProjectCall<Caller>, call) {
+    async handle({ hook_id: id, key, value }, { project, caller }: ProjectCall<Caller>, call) {
       const change = { id, key, value, precondition: preconditionOf(call) }
-      await webhooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
+      const owner = webhooks.ownerOf(project)
+      const rules = webhooks.rulesOf(deps)
+      await changeWebhookHeader(deps.database, owner, change, rules, auditAuthor(caller, call))
       return noContent()
     },
   })
@@ -225,9 +234,11 @@ const deleteHookHeader = (deps: WebhookDependencies) =>
     replies: { 204: null },
     refusals: [412],
     input: z.object(headerKey),
-    async handle({ hook_id: id, key }, access: ProjectCall<Caller>, call) {
+    async handle({ hook_id: id, key }, { project, caller }: ProjectCall<Caller>, call) {
       const change = { id, key, value: null, precondition: preconditionOf(call) }
-      await webhooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
+      const owner = webhooks.ownerOf(project)
+      const rules = webhooks.rulesOf(deps)
+      await changeWebhookHeader(deps.database, owner, change, rules, auditAuthor(caller, call))
       return noContent()
     },
   })
@@ -279,8 +290,10 @@ const listDeliveries = (database: Database) =>
       ...hookId,
       state: z.enum(['pending', 'succeeded', 'failed']).optional(),
     }),
-    async handle({ hook_id: webhookId, state, ...page }, access: ProjectCall, call) {
-      const found = await webhooks.listHookDeliveries(database, access, { webhookId, state }, rowsOf(page))
+    async handle({ hook_id: webhookId, state, ...page }, { project }: ProjectCall, call) {
+      const wanted = { webhookId, state }
+      const owner = webhooks.ownerOf(project)
+      const found = await listWebhookDeliveries(database, owner, wanted, rowsOf(page))
       return pageReply(found.deliveries.map(presentListedDelivery), page, found.total, call)
     },
   })
@@ -290,8 +303,10 @@ const getDelivery = (database: Database) =>
     summary: 'One delivery, with what was sent and answered',
     replies: { 200: deliveryShape },
     input: deliveryIds,
-    handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
-      ok(presentDelivery(await webhooks.getHookDelivery(database, access, hook_id, delivery_id))),
+    async handle({ hook_id: id, delivery_id: deliveryId }, { project }: ProjectCall) {
+      const owner = webhooks.ownerOf(project)
+      return ok(presentDelivery(await getWebhookDelivery(database, owner, id, deliveryId)))
+    },
   })
 
 const redeliver = (database: Database) =>
@@ -300,6 +315,8 @@ const redeliver = (database: Database) =>
     replies: { 202: deliveryShape },
     refusals: [409],
     input: deliveryIds,
-    handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
-      accepted(presentDelivery(await webhooks.redeliverHook(database, access, hook_id, delivery_id))),
+    async handle({ hook_id: id, delivery_id: deliveryId }, { project }: ProjectCall) {
+      const owner = webhooks.ownerOf(project)
+      return accepted(presentDelivery(await redeliverWebhook(database, owner, id, deliveryId)))
+    },
   })

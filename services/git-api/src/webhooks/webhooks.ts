@@ -1,22 +1,15 @@
-import type { AuditAuthor, Database, Project, Rows, WebhookDelivery } from '@switchyard/db'
+import type { AuditAuthor, Project } from '@switchyard/db'
 import type { Precondition } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import type { TargetPolicy } from '@switchyard/outbound-http'
 import {
   addWebhook,
-  auditedWebhook,
   type CustomHeader,
   changeWebhook,
-  changeWebhookHeader,
   getWebhook,
-  getWebhookDelivery,
   type HookRules,
-  listWebhookDeliveries,
-  listWebhooks,
   type ProjectWebhookEvent,
   projectWebhookEvents,
-  redeliverWebhook,
-  removeWebhook,
   type SecretBox,
   type SilentProjectEvent,
   silentProjectEvents,
@@ -81,13 +74,6 @@ export const rulesOf = ({ webhookTargets, secretBox }: WebhookDependencies): Hoo
 const chosenEvents = (choices: EventChoices, before: readonly string[]) =>
   knownEvents.filter((event) => choices[event] ?? before.includes(event))
 
-export const listHooks = (database: Database, { project }: ProjectCall, rows: Rows) =>
-  listWebhooks(database, ownerOf(project), rows)
-
-/** @throws DomainError not-found */
-export const getHook = (database: Database, { project }: ProjectCall, id: number): Promise<Webhook> =>
-  getWebhook(database, ownerOf(project), id)
-
 const givenOnly = <Fields extends object>(fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields
 
@@ -103,9 +89,7 @@ export function addHook(
 ): Promise<Webhook> {
   const events = chosenEvents(fields.events, defaultEvents)
   const given = { ...givenOnly(fields), events, serviceName: null, createdBy: caller.user.id }
-  return auditedWebhook(deps.database, author, 'webhook_created', (transaction) =>
-    addWebhook(transaction, ownerOf(project), given, rulesOf(deps)),
-  )
+  return addWebhook(deps.database, ownerOf(project), given, rulesOf(deps), author)
 }
 
 /**
@@ -121,65 +105,6 @@ export async function changeHook(
 ): Promise<Webhook> {
   const before = await getWebhook(deps.database, ownerOf(project), id)
   const fields = { ...givenOnly(changes), events: chosenEvents(events ?? {}, before.events) }
-  return auditedWebhook(deps.database, author, 'webhook_changed', (transaction) =>
-    changeWebhook(transaction, ownerOf(project), { id, changes: fields, precondition }, rulesOf(deps)),
-  )
+  const change = { id, changes: fields, precondition }
+  return changeWebhook(deps.database, ownerOf(project), change, rulesOf(deps), author)
 }
-
-/**
- * Sets or removes one custom header of a webhook's requests; the others stay.
- *
- * @throws DomainError not-found; precondition-failed; invalid; unavailable when the values cannot be read or
- *   encrypted
- */
-export async function changeHookHeader(
-  deps: WebhookDependencies,
-  { project }: ProjectCall,
-  change: Parameters<typeof changeWebhookHeader>[2],
-  author: AuditAuthor,
-): Promise<void> {
-  await auditedWebhook(deps.database, author, 'webhook_changed', (transaction) =>
-    changeWebhookHeader(transaction, ownerOf(project), change, rulesOf(deps)),
-  )
-}
-
-/** @throws DomainError not-found; precondition-failed */
-export async function removeHook(
-  database: Database,
-  { project }: ProjectCall,
-  id: number,
-  author: AuditAuthor,
-  precondition?: Precondition,
-): Promise<void> {
-  await auditedWebhook(database, author, 'webhook_deleted', (transaction) =>
-    removeWebhook(transaction, ownerOf(project), id, precondition),
-  )
-}
-
-/** Returns one page of the deliveries of a webhook, newest first. @throws DomainError not-found */
-export const listHookDeliveries = (
-  database: Database,
-  { project }: ProjectCall,
-  wanted: Parameters<typeof listWebhookDeliveries>[2],
-  rows: Rows,
-) => listWebhookDeliveries(database, ownerOf(project), wanted, rows)
-
-/** @throws DomainError not-found for the webhook or the delivery */
-export const getHookDelivery = (
-  database: Database,
-  { project }: ProjectCall,
-  hookId: number,
-  deliveryId: string,
-): Promise<WebhookDelivery> => getWebhookDelivery(database, ownerOf(project), hookId, deliveryId)
-
-/**
- * Sends a delivery again soon, under the same id.
- *
- * @throws DomainError not-found; conflict for a disabled webhook
- */
-export const redeliverHook = (
-  database: Database,
-  { project }: ProjectCall,
-  hookId: number,
-  deliveryId: string,
-): Promise<WebhookDelivery> => redeliverWebhook(database, ownerOf(project), hookId, deliveryId)

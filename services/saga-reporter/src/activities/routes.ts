@@ -7,7 +7,7 @@ import { cursorParameters, tenantParameter } from '../shapes/parameters.js'
 import { encodingOf } from '../shapes/payload.js'
 import { newestFirst } from '../shapes/search.js'
 import { sagaReader, tenantRoute } from '../tenants.js'
-import { getPayload, listParked } from './activities.js'
+import * as activities from './activities.js'
 import type { ParkedActivity, StoredPayload } from './store.js'
 
 export const activityRoutes = (database: Pooled): Route[] => [
@@ -31,7 +31,8 @@ const downloadPayload = (database: Pooled) =>
       ...tenantParameter,
     }),
     handle: async ({ id, activity_id, kind, tenant }, _caller, call) => {
-      const payload = await getPayload(database, { tenant, sagaId: id, activityId: activity_id }, kind)
+      const key = { tenant, sagaId: id, activityId: activity_id }
+      const payload = await activities.getPayload(database, key, kind)
       sendBytes(call, presentBytes(payload, `${kind}-${activity_id}`))
       return answered
     },
@@ -91,9 +92,10 @@ const listParkedActivities = (database: Pooled) =>
     input: z.object({ ...tenantParameter, ...cursorParameters }),
     handle: async ({ tenant, cursor, per_page }, _caller, call) => {
       const after = cursor === undefined ? null : readCursor(newestFirst, cursor)
-      const { activities, next } = await listParked(database, tenant, { after, take: per_page })
+      const found = await activities.listParked(database, tenant, { after, take: per_page })
+      const { next } = found
       const link = next && { parameter: 'cursor', value: writeCursor(newestFirst, next) }
-      return cursorReply(activities.map(presentParkedActivity), per_page, link, call)
+      return cursorReply(found.activities.map(presentParkedActivity), per_page, link, call)
     },
   })
 

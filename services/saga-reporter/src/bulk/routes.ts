@@ -18,6 +18,7 @@ import { z } from 'zod'
 import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { filterParameter, noteText, searchOf, tenantParameter } from '../shapes/parameters.js'
 import { sagaReader, tenantRoute } from '../tenants.js'
+import type { BulkDependencies } from './bulk.js'
 import * as bulk from './bulk.js'
 import { bulkActions, bulkItemStates } from './job.js'
 import {
@@ -33,7 +34,7 @@ import type { BulkOperator } from './store.js'
 const base = '/sagas/bulk'
 
 /** The routes of jobs that change every saga of a filter. */
-export function bulkRoutes(dependencies: bulk.BulkDependencies): Route[] {
+export function bulkRoutes(dependencies: BulkDependencies): Route[] {
   return [
     tenantRoute('GET', base, sagaReader, listBulk(dependencies)),
     tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
@@ -53,7 +54,7 @@ const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
   audit: auditAuthor(caller, call),
 })
 
-const listBulk = ({ database }: bulk.BulkDependencies) =>
+const listBulk = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'Bulk jobs, the newest first',
     replies: { 200: z.array(bulkJobShape) },
@@ -64,7 +65,7 @@ const listBulk = ({ database }: bulk.BulkDependencies) =>
     },
   })
 
-const getBulk = ({ database }: bulk.BulkDependencies) =>
+const getBulk = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'One bulk job and its progress',
     replies: { 200: bulkJobShape },
@@ -72,7 +73,7 @@ const getBulk = ({ database }: bulk.BulkDependencies) =>
     handle: async ({ tenant, id }) => ok(presentBulkJob(await bulk.getBulkJob(database, tenant, id))),
   })
 
-const listBulkResults = ({ database }: bulk.BulkDependencies) =>
+const listBulkResults = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'What a bulk job did with each of its sagas',
     replies: { 200: z.array(bulkResultShape) },
@@ -108,7 +109,7 @@ const jobParameters = {
  * `POST /sagas/bulk/preview`: shows what a job with this filter would process, and changes nothing. It takes
  * the same body as the job.
  */
-const previewBulk = ({ database }: bulk.BulkDependencies) =>
+const previewBulk = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'Count the sagas that a bulk job with this filter would process',
     replies: { 200: bulkPreviewShape },
@@ -121,7 +122,7 @@ const previewBulk = ({ database }: bulk.BulkDependencies) =>
       ok(presentBulkPreview(await bulk.previewBulkJob(database, searchOf(tenant, filter)))),
   })
 
-const startBulk = (dependencies: bulk.BulkDependencies) =>
+const startBulk = (dependencies: BulkDependencies) =>
   endpoint({
     summary: 'Resolve, or write a note about, every saga of a filter',
     replies: { 201: bulkJobShape },
@@ -143,7 +144,7 @@ const startBulk = (dependencies: bulk.BulkDependencies) =>
     },
   })
 
-const cancelBulk = ({ database }: bulk.BulkDependencies) =>
+const cancelBulk = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'End a running bulk job; the sagas that it has not reached stay as they are',
     replies: { 200: bulkJobShape },
@@ -153,7 +154,7 @@ const cancelBulk = ({ database }: bulk.BulkDependencies) =>
       ok(presentBulkJob(await bulk.cancelBulkJob(database, tenant, id, auditAuthor(caller, call)))),
   })
 
-const undoBulk = (dependencies: bulk.BulkDependencies) =>
+const undoBulk = (dependencies: BulkDependencies) =>
   endpoint({
     summary: 'Undo the resolutions of a bulk job, except of sagas that have changed since',
     replies: { 202: bulkJobShape },

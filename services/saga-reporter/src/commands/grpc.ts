@@ -17,7 +17,8 @@ import { type AdmitReporter, type Reporter, requireOwnSagas } from '../access/ac
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import { isUuid, readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import type { Peer } from '../shapes/peer.js'
-import { acknowledgeCommand, type CommandDependencies, exceptIdsMax, leaseCommands } from './commands.js'
+import type { CommandDependencies } from './commands.js'
+import * as commands from './commands.js'
 import type { CommandAnswer, CommandLease, WantedCommands } from './lease-store.js'
 
 export interface SagaCommandsOptions extends Pick<CommandDependencies, 'database' | 'waiting'> {
@@ -66,7 +67,7 @@ async function lease(
   const { waitSeconds, ...wanted } = readRequest(request, ownTenant(peer.tenants))
   requireOwnSagas(peer, wanted)
   const waitMs = Math.min(waitSeconds * 1000, deadline - Date.now() - beforeDeadlineMs)
-  const leased = await leaseCommands(needs, wanted, { waitMs, sender: peer.name ?? address, signal })
+  const leased = await commands.leaseCommands(needs, wanted, { waitMs, sender: peer.name ?? address, signal })
   return { commands: leased.map(toLeasedCommand) }
 }
 
@@ -79,7 +80,7 @@ async function acknowledge(
   if (!answer) throw invalidParameters(['result does not have a valid value'])
   const token = readToken(leaseToken)
   const key = token === null ? null : { token, tenants, service }
-  await acknowledgeCommand(needs, key, { answer, message: shownText(message) || null })
+  await commands.acknowledgeCommand(needs, key, { answer, message: shownText(message) || null })
   return {}
 }
 
@@ -94,7 +95,7 @@ const limits = {
   commands: { least: 1, most: 100, usual: 1 },
   leaseSeconds: { least: 1, most: 3600, usual: 60 },
   waitSeconds: { least: 0, most: 60, usual: 0 },
-  exceptIds: { least: 0, most: exceptIdsMax, usual: 0 },
+  exceptIds: { least: 0, most: commands.exceptIdsMax, usual: 0 },
 }
 
 /**

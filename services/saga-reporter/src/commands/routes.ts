@@ -18,19 +18,8 @@ import {
 import { z } from 'zod'
 import { filterParameter, searchOf, tenantParameter } from '../shapes/parameters.js'
 import { sagaReader, tenantRoute } from '../tenants.js'
-import {
-  type BatchDecision,
-  type CommandDependencies,
-  type Decision,
-  decideBatch,
-  decideCommand,
-  getCommand,
-  listCommands,
-  type Operator,
-  planBatch,
-  requestBatch,
-  requestCommand,
-} from './commands.js'
+import type { BatchDecision, CommandDependencies, Decision, Operator } from './commands.js'
+import * as commands from './commands.js'
 import {
   batchPreviewShape,
   batchShape,
@@ -46,7 +35,7 @@ const base = '/sagas/commands'
 /** Endpoints for commands to the orchestrators of sagas. */
 export function commandRoutes(dependencies: CommandDependencies): Route[] {
   return [
-    tenantRoute('GET', base, sagaReader, listAllCommands(dependencies)),
+    tenantRoute('GET', base, sagaReader, listCommands(dependencies)),
     tenantRoute('POST', base, administrator, createBatch(dependencies), { refusesUnknown: true }),
     tenantRoute('POST', `${base}/preview`, administrator, previewBatch(dependencies), {
       refusesUnknown: true,
@@ -56,13 +45,13 @@ export function commandRoutes(dependencies: CommandDependencies): Route[] {
         'POST',
         `${base}/batches/:batch_id/${decision}`,
         administrator,
-        decideAboutBatch(dependencies, decision),
+        decideBatch(dependencies, decision),
       ),
     ),
-    tenantRoute('GET', `${base}/:id`, sagaReader, getOneCommand(dependencies)),
-    tenantRoute('POST', `${base}/:id/approve`, administrator, decideAboutCommand(dependencies, 'approve')),
-    tenantRoute('POST', `${base}/:id/deny`, administrator, decideAboutCommand(dependencies, 'deny')),
-    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideAboutCommand(dependencies, 'withdraw')),
+    tenantRoute('GET', `${base}/:id`, sagaReader, getCommand(dependencies)),
+    tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(dependencies, 'approve')),
+    tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(dependencies, 'deny')),
+    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideCommand(dependencies, 'withdraw')),
     tenantRoute('POST', `${base}/:id/deliver_again`, administrator, deliverAgain(dependencies)),
     tenantRoute('GET', '/sagas/:id/commands', sagaReader, listCommandsOfSaga(dependencies)),
     tenantRoute('POST', '/sagas/:id/commands', administrator, createCommand(dependencies), {
@@ -114,7 +103,7 @@ const createCommand = (dependencies: CommandDependencies) =>
       const request = { kind, reason, activityId: activity_id, expiresInSeconds: expires_in }
       const saga = { tenant, sagaId: id }
       return created(
-        presentCommand(await requestCommand(dependencies, saga, request, operatorOf(caller, call))),
+        presentCommand(await commands.requestCommand(dependencies, saga, request, operatorOf(caller, call))),
       )
     },
   })
@@ -125,7 +114,11 @@ const previewBatch = (dependencies: CommandDependencies) =>
     replies: { 200: batchPreviewShape },
     input: z.object({ ...tenantParameter, kind: requestParameters.kind, filter: filterParameter }),
     handle: async ({ tenant, kind, filter }) =>
-      ok(presentBatchPreview(await planBatch(dependencies, { tenant, ...searchOf(tenant, filter) }, kind))),
+      ok(
+        presentBatchPreview(
+          await commands.planBatch(dependencies, { tenant, ...searchOf(tenant, filter) }, kind),
+        ),
+      ),
   })
 
 const createBatch = (dependencies: CommandDependencies) =>
@@ -145,7 +138,9 @@ const createBatch = (dependencies: CommandDependencies) =>
       const found = { tenant, ...searchOf(tenant, filter) }
       const request = { kind, reason, expiresInSeconds: expires_in }
       const operator = operatorOf(caller, call)
-      return created(presentBatch(await requestBatch(dependencies, found, request, expected_count, operator)))
+      return created(
+        presentBatch(await commands.requestBatch(dependencies, found, request, expected_count, operator)),
+      )
     },
   })
 
@@ -155,12 +150,12 @@ const listCommandsOfSaga = ({ database }: CommandDependencies) =>
     replies: { 200: z.array(commandShape) },
     input: z.object({ id: text(), ...tenantParameter, ...pageParameters }),
     async handle({ id, tenant, ...page }, _caller, call) {
-      const { commands, total } = await listCommands(database, { tenant, sagaId: id }, rowsOf(page))
-      return pageReply(commands.map(presentCommand), page, total, call)
+      const found = await commands.listCommands(database, { tenant, sagaId: id }, rowsOf(page))
+      return pageReply(found.commands.map(presentCommand), page, found.total, call)
     },
   })
 
-const listAllCommands = ({ database }: CommandDependencies) =>
+const listCommands = ({ database }: CommandDependencies) =>
   endpoint({
     summary: 'The commands for all sagas, the newest first',
     replies: { 200: z.array(commandShape) },
@@ -173,17 +168,17 @@ const listAllCommands = ({ database }: CommandDependencies) =>
     }),
     async handle({ tenant, state, service_name, batch_id, ...page }, _caller, call) {
       const filter = { tenant, state, serviceName: service_name, batchId: batch_id }
-      const { commands, total } = await listCommands(database, filter, rowsOf(page))
-      return pageReply(commands.map(presentCommand), page, total, call)
+      const found = await commands.listCommands(database, filter, rowsOf(page))
+      return pageReply(found.commands.map(presentCommand), page, found.total, call)
     },
   })
 
-const getOneCommand = ({ database }: CommandDependencies) =>
+const getCommand = ({ database }: CommandDependencies) =>
   endpoint({
     summary: 'One command',
     replies: { 200: commandShape },
     input: z.object({ id: commandId(), ...tenantParameter }),
-    handle: async (key) => ok(presentCommand(await getCommand(database, key))),
+    handle: async (key) => ok(presentCommand(await commands.getCommand(database, key))),
   })
 
 const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
@@ -192,14 +187,14 @@ const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
   withdraw: 'Take back a command that no orchestrator has',
 }
 
-const decideAboutCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
+const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
   endpoint({
     summary: summaries[decision],
     replies: { 200: commandShape },
     refusals: [409],
     input: z.object({ id: commandId(), ...tenantParameter }),
     handle: async (key, caller: Caller, call) =>
-      ok(presentCommand(await decideCommand(dependencies, key, decision, operatorOf(caller, call)))),
+      ok(presentCommand(await commands.decideCommand(dependencies, key, decision, operatorOf(caller, call)))),
   })
 
 const batchSummaries: Record<BatchDecision, string> = {
@@ -208,7 +203,7 @@ const batchSummaries: Record<BatchDecision, string> = {
   withdraw: 'Take back the commands of a batch that no orchestrator has',
 }
 
-const decideAboutBatch = (dependencies: CommandDependencies, decision: BatchDecision) =>
+const decideBatch = (dependencies: CommandDependencies, decision: BatchDecision) =>
   endpoint({
     summary: batchSummaries[decision],
     replies: { 200: decidedBatchShape },
@@ -216,7 +211,7 @@ const decideAboutBatch = (dependencies: CommandDependencies, decision: BatchDeci
     input: z.object({ batch_id: z.uuid({ error: 'is invalid' }), ...tenantParameter }),
     async handle({ batch_id: batchId, tenant }, caller: Caller, call) {
       const key = { tenant, batchId }
-      const done = await decideBatch(dependencies, key, decision, operatorOf(caller, call))
+      const done = await commands.decideBatch(dependencies, key, decision, operatorOf(caller, call))
       return ok({ batch_id: done.batchId, decided: done.decided, left_out: done.leftOut })
     },
   })
@@ -230,7 +225,13 @@ const deliverAgain = (dependencies: CommandDependencies) =>
     handle: async ({ expires_in, ...key }, caller: Caller, call) =>
       ok(
         presentCommand(
-          await decideCommand(dependencies, key, 'deliver_again', operatorOf(caller, call), expires_in),
+          await commands.decideCommand(
+            dependencies,
+            key,
+            'deliver_again',
+            operatorOf(caller, call),
+            expires_in,
+          ),
         ),
       ),
   })

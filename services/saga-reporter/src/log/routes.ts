@@ -6,7 +6,7 @@ import { cursorHeaders, cursorReply } from '../shapes/paging.js'
 import { snakeCase, tenantParameter } from '../shapes/parameters.js'
 import { traceUrl } from '../shapes/trace-url.js'
 import { sagaReader, tenantRoute } from '../tenants.js'
-import { listEvents } from './log.js'
+import * as log from './log.js'
 import type { SagaEventView } from './store.js'
 
 /** @param traceUrlTemplate where traces are shown, with `{trace_id}` for the id */
@@ -28,7 +28,7 @@ const listSagaEvents = (database: Pooled, traceUrlTemplate: string | undefined) 
     }),
     handle: async ({ id, tenant, per_page, after }, _caller, call) => {
       const key = { tenant, sagaId: id }
-      const { events, hasMore } = await listEvents(database, key, { after, take: per_page })
+      const { events, hasMore } = await log.listEvents(database, key, { after, take: per_page })
       const last = events.at(-1)
       const next = hasMore && last ? { parameter: 'after', value: String(last.seq) } : null
       const shown = events.map((event) => presentSagaEvent(event, traceUrlTemplate))

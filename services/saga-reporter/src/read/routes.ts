@@ -6,7 +6,7 @@ import { readActivityCursor } from '../shapes/paging.js'
 import { tenantParameter } from '../shapes/parameters.js'
 import { presentSagaDetail, sagaDetailShape } from '../shapes/saga.js'
 import { sagaReader, tenantRoute } from '../tenants.js'
-import { getSagaDetail } from './read.js'
+import * as read from './read.js'
 
 export const sagaRoutes = (database: Pooled): Route[] => [
   tenantRoute('GET', '/sagas/:id', sagaReader, getSaga(database)),
@@ -26,6 +26,6 @@ const getSaga = (database: Pooled) =>
     handle: async ({ id, tenant, activities_cursor: cursor }, _caller, call) => {
       const key = { tenant, sagaId: id }
       const after = cursor ? readActivityCursor(cursor, 'activities_cursor') : null
-      return ok(presentSagaDetail(await getSagaDetail(database, key, after), sagaUrl(call, key)))
+      return ok(presentSagaDetail(await read.getSagaDetail(database, key, after), sagaUrl(call, key)))
     },
   })

@@ -19,7 +19,8 @@ import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import { readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
 import type { Peer } from '../shapes/peer.js'
-import { type ClaimedSaga, claimSagas, completeLease, extendLease } from './recover.js'
+import type { ClaimedSaga } from './recover.js'
+import * as recover from './recover.js'
 import type { LeaseResolution, SagaClaim } from './store.js'
 
 export interface SagaRecoveryOptions {
@@ -50,7 +51,7 @@ export function sagaRecoveryService({ database, admitReporter, logger }: SagaRec
 async function claim(database: Pooled, request: ClaimRequest, peer: Peer): Promise<ClaimResponse> {
   const wanted = readClaim(request, ownTenant(peer.tenants))
   requireOwnSagas(peer, wanted)
-  const claimed = await claimSagas(database, wanted)
+  const claimed = await recover.claimSagas(database, wanted)
   return { sagas: fitHeads(claimed.map(toLeasedSaga)) }
 }
 
@@ -61,7 +62,11 @@ async function extend(
 ): Promise<ExtendResponse> {
   const { token, leaseSeconds } = readExtension(request)
   return {
-    leasedUntil: await extendLease(database, token === null ? null : { token, tenants }, leaseSeconds),
+    leasedUntil: await recover.extendLease(
+      database,
+      token === null ? null : { token, tenants },
+      leaseSeconds,
+    ),
   }
 }
 
@@ -71,7 +76,11 @@ async function complete(
   tenants: BoundTenants,
 ): Promise<CompleteResponse> {
   const { token, ...outcome } = readCompletion(request)
-  const availableAt = await completeLease(database, token === null ? null : { token, tenants }, outcome)
+  const availableAt = await recover.completeLease(
+    database,
+    token === null ? null : { token, tenants },
+    outcome,
+  )
   return { availableAt: outcome.resolution === 'done' ? undefined : availableAt }
 }
 

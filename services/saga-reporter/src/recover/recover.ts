@@ -1,15 +1,8 @@
 import type { Pooled } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { findSaga, type SagaWithActivities } from '../read/read.js'
-import {
-  claimSagas as claim,
-  extendLease as extend,
-  type LeaseKey,
-  type LeaseResolution,
-  resolveLease,
-  type SagaClaim,
-  type SagaLeaseGrant,
-} from './store.js'
+import type { LeaseKey, LeaseResolution, SagaClaim, SagaLeaseGrant } from './store.js'
+import * as store from './store.js'
 
 /** A saga that was leased to a worker. */
 export interface ClaimedSaga {
@@ -20,7 +13,7 @@ export interface ClaimedSaga {
 
 /** Leases sagas whose orchestrator has stopped, and returns them with all their data. */
 export async function claimSagas(database: Pooled, wanted: SagaClaim): Promise<ClaimedSaga[]> {
-  const grants = await claim(database, wanted)
+  const grants = await store.claimSagas(database, wanted)
   return Promise.all(
     grants.map(async (grant) => ({
       grant,
@@ -36,7 +29,7 @@ export async function claimSagas(database: Pooled, wanted: SagaClaim): Promise<C
  * @throws DomainError invalid when the lease has ended
  */
 export async function extendLease(database: Pooled, key: LeaseKey | null, seconds: number): Promise<Date> {
-  const leasedUntil = key === null ? null : await extend(database, key, seconds)
+  const leasedUntil = key === null ? null : await store.extendLease(database, key, seconds)
   if (!leasedUntil) throw leaseOver()
   return leasedUntil
 }
@@ -52,7 +45,7 @@ export async function completeLease(
   key: LeaseKey | null,
   outcome: { resolution: LeaseResolution; note: string | null },
 ): Promise<Date> {
-  const availableAt = key === null ? null : await resolveLease(database, key, outcome)
+  const availableAt = key === null ? null : await store.resolveLease(database, key, outcome)
   if (!availableAt) throw leaseOver()
   return availableAt
 }

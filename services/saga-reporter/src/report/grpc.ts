@@ -10,7 +10,8 @@ import { type ArrivedCall, type GrpcService, isAbandoned, isPastDeadline, unary 
 import { type Decoder, decoders, methods, reportedOperations } from '../shapes/operations.js'
 import { type ReportMetadata, readReportEvents, readReportMetadata, readReports } from './decode.js'
 import { toEventReply } from './event-reply.js'
-import { logFailures, type ReportEvents, type ReportOutcome } from './report.js'
+import type { ReportEvents, ReportOutcome } from './report.js'
+import * as report from './report.js'
 
 export interface ReportServicesOptions {
   admitReporter: AdmitReporter
@@ -37,7 +38,7 @@ export function reportServices(options: ReportServicesOptions): GrpcService[] {
       const reports = readReports(readReportEvents(request), (event) => event, metadata)
       const givenUp = () => isAbandoned(call, Date.now())
       const outcomes = await reportEvents({ ...sender, reports, givenUp })
-      logFailures(outcomes, logger)
+      report.logFailures(outcomes, logger)
       return { results: outcomes.map(toEventReply) }
     },
     logger,

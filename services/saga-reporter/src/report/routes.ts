@@ -25,11 +25,12 @@ import { methods, reportedOperations } from '../shapes/operations.js'
 import type { Peer } from '../shapes/peer.js'
 import { type CallMetadata, eventsMax, identifier, readReports, traceParentOf } from './decode.js'
 import { eventReplyShape, presentEventReply } from './event-reply.js'
-import { logFailures, type ReportEvents } from './report.js'
+import type { ReportEvents } from './report.js'
+import * as report from './report.js'
 
 /** @param isForCertificates only holders of certificates may report, so no HTTP request may */
-export const reportRoutes = (report: ReportEvents, isForCertificates: boolean): Route[] => [
-  route('POST', '/saga_events', reporter(isForCertificates), reportEvents(report), {
+export const reportRoutes = (reportEvents: ReportEvents, isForCertificates: boolean): Route[] => [
+  route('POST', '/saga_events', reporter(isForCertificates), createEvents(reportEvents), {
     keptTexts: { list: 'events', members: ['parameter', 'result'] },
   }),
 ]
@@ -181,7 +182,7 @@ const reporter = (isForCertificates: boolean): Guard<Peer> =>
     ({ caller }: { caller: Caller | null }) => reporterOf(caller, isForCertificates),
   )
 
-const reportEvents = (report: ReportEvents) =>
+const createEvents = (reportEvents: ReportEvents) =>
   endpoint({
     summary: 'Report up to 1,000 events of sagas, each taken by itself',
     replies: { 200: z.object({ results: z.array(eventReplyShape) }) },
@@ -193,8 +194,8 @@ const reportEvents = (report: ReportEvents) =>
       if (metadata.tenant !== own) requireOwnTenant(peer, metadata.tenant)
       const reports = readJsonReports(events, metadata)
       const address = senderAddress(call.raw.request.ip)
-      const outcomes = await report({ reports, peer, address, givenUp: () => signal.aborted })
-      logFailures(outcomes, call.logger)
+      const outcomes = await reportEvents({ reports, peer, address, givenUp: () => signal.aborted })
+      report.logFailures(outcomes, call.logger)
       return ok({ results: outcomes.map(presentEventReply) })
     },
   })

@@ -15,17 +15,9 @@ export interface Resolution {
   audit: AuditAuthor
 }
 
-/**
- * Resolves a failed saga by an event of the log, and returns the saga afterwards.
- *
- * @throws DomainError not-found | conflict when it is not in status Error | unavailable when it cannot be
- *   stored now
- */
-export type ResolveSaga = (resolution: Resolution) => Promise<SagaDetail>
-
-interface Dependencies {
+export interface ResolveDependencies {
   store: SagaEventStore
-  limitedDatabase: Pooled
+  database: Pooled
   clock: Clock
 }
 
@@ -33,24 +25,31 @@ interface Dependencies {
 export const nothingToResolve = (status: SagaStatus): string =>
   `There is nothing to resolve: the saga is ${status}`
 
-export function createResolveSaga({ store, limitedDatabase, clock }: Dependencies): ResolveSaga {
-  return async ({ tenant, sagaId, author, note, audit }) => {
-    await store.recordWithin(async ({ client, record }) => {
-      const saga = (await lockSagas(client, tenant, [sagaId])).get(sagaId)
-      if (!saga) throw notFound('Saga')
-      if (saga.status !== 'Error') throw conflict(nothingToResolve(saga.status))
-      const event = operatorEvent(tenant, { operation: 'OperatorResolved', sagaId, author, note }, clock())
-      const [result] = await record([event])
-      if (result instanceof Error) throw result
-      await recordAuditEvent(client, audit, {
-        eventName: 'saga_resolved',
-        entityType: 'Saga',
-        entityId: sagaId,
-        details: { tenant },
-      })
+/**
+ * Resolves a failed saga by an event of the log, and returns the saga afterwards.
+ *
+ * @throws DomainError not-found | conflict when it is not in status Error | unavailable when it cannot be
+ *   stored now
+ */
+export async function resolveSaga(
+  { store, database, clock }: ResolveDependencies,
+  { tenant, sagaId, author, note, audit }: Resolution,
+): Promise<SagaDetail> {
+  await store.recordWithin(async ({ client, record }) => {
+    const saga = (await lockSagas(client, tenant, [sagaId])).get(sagaId)
+    if (!saga) throw notFound('Saga')
+    if (saga.status !== 'Error') throw conflict(nothingToResolve(saga.status))
+    const event = operatorEvent(tenant, { operation: 'OperatorResolved', sagaId, author, note }, clock())
+    const [result] = await record([event])
+    if (result instanceof Error) throw result
+    await recordAuditEvent(client, audit, {
+      eventName: 'saga_resolved',
+      entityType: 'Saga',
+      entityId: sagaId,
+      details: { tenant },
     })
-    return getSagaDetail(limitedDatabase, { tenant, sagaId }, null)
-  }
+  })
+  return getSagaDetail(database, { tenant, sagaId }, null)
 }
 
 /** Returns an operator's event for the log; its request is JSON. */

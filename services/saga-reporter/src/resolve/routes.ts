@@ -14,12 +14,13 @@ import { sagaUrl } from '../shapes/activity.js'
 import { noteText, tenantParameter } from '../shapes/parameters.js'
 import { noteShape, presentNote, presentSagaDetail, sagaDetailShape } from '../shapes/saga.js'
 import { tenantRoute } from '../tenants.js'
-import { type ResolveSaga, writeNote } from './resolve.js'
+import type { ResolveDependencies } from './resolve.js'
+import * as resolve from './resolve.js'
 
 /** Endpoints for operators who handle one saga. */
-export const resolveRoutes = (database: Pooled, resolve: ResolveSaga): Route[] => [
-  tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(database)),
-  tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),
+export const resolveRoutes = (dependencies: ResolveDependencies): Route[] => [
+  tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(dependencies.database)),
+  tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(dependencies)),
 ]
 
 const createNote = (database: Pooled) =>
@@ -30,11 +31,11 @@ const createNote = (database: Pooled) =>
     handle: async ({ id, tenant, body }, caller: Caller, call) => {
       const note = { authorId: caller.user.id, authorName: caller.user.username, body }
       const audit = auditAuthor(caller, call)
-      return created(presentNote(await writeNote(database, { tenant, sagaId: id }, note, audit)))
+      return created(presentNote(await resolve.writeNote(database, { tenant, sagaId: id }, note, audit)))
     },
   })
 
-const resolveSaga = (resolve: ResolveSaga) =>
+const resolveSaga = (dependencies: ResolveDependencies) =>
   endpoint({
     summary: 'Say that an operator has resolved a saga',
     replies: { 200: sagaDetailShape },
@@ -42,8 +43,9 @@ const resolveSaga = (resolve: ResolveSaga) =>
     input: z.object({ id: text(), ...tenantParameter, note: noteText() }),
     handle: async ({ id, tenant, note }, caller: Caller, call) => {
       const key = { tenant, sagaId: id }
-      const audit = auditAuthor(caller, call)
-      const detail = await resolve({ ...key, author: caller.user.username, note, audit })
+      const author = caller.user.username
+      const resolution = { ...key, author, note, audit: auditAuthor(caller, call) }
+      const detail = await resolve.resolveSaga(dependencies, resolution)
       return ok(presentSagaDetail(detail, sagaUrl(call, key)))
     },
   })

@@ -11,6 +11,7 @@ import {
 } from '../shapes/parameters.js'
 import { presentSaga, sagaShape } from '../shapes/saga.js'
 import { sagaReader, tenantRoute } from '../tenants.js'
+import type { StatusCounts } from './search.js'
 import * as search from './search.js'
 
 export const searchRoutes = (database: Pooled): Route[] => [
@@ -46,7 +47,7 @@ const listSagas = (database: Pooled) =>
   })
 
 /** Returns the header `Pending=0, Started=10000+, …`. */
-const countsHeader = (counts: search.StatusCounts | null) => ({
+const countsHeader = (counts: StatusCounts | null) => ({
   'X-Status-Counts':
     counts?.map(({ status, count, more }) => `${status}=${count}${more ? '+' : ''}`).join(', ') ?? 'unknown',
 })

@@ -4,7 +4,8 @@ import { endpoint, integer, ok, parameterProblem, type Route, text, time } from 
 import { z } from 'zod'
 import { tenantParameter } from '../shapes/parameters.js'
 import { sagaReader, tenantRoute } from '../tenants.js'
-import { type BucketRange, causesMax, measureFailureHistory, measureSagas, type SagaStats } from './stats.js'
+import type { BucketRange, SagaStats } from './stats.js'
+import * as stats from './stats.js'
 import type { SagaKindCount, StatsRange } from './store.js'
 
 export const statsRoutes = (database: Pooled, clock: Clock): Route[] => [
@@ -28,7 +29,7 @@ const getStats = (database: Pooled, clock: Clock) =>
       const from = created_after ?? new Date(to.getTime() - dayMs)
       if (from > to) throw parameterProblem('created_after', 'is after created_before')
       const range = { tenant, from, to, serviceName: service_name }
-      return ok(presentStats(range, await measureSagas(database, range)))
+      return ok(presentStats(range, await stats.measureSagas(database, range)))
     },
   })
 
@@ -128,7 +129,7 @@ const getFailureHistory = (database: Pooled, clock: Clock) =>
       const after = failed_after ?? new Date(to.getTime() - dayMs)
       if (after > to) throw parameterProblem('failed_after', 'is after failed_before')
       const range = bucketsOf(after, to, bucket_seconds)
-      const history = await measureFailureHistory(database, tenant, range)
+      const history = await stats.measureFailureHistory(database, tenant, range)
       return ok({ from: range.from, to, bucket_seconds, ...history })
     },
   })
@@ -154,7 +155,7 @@ const failureHistoryShape = z
     bucket_seconds: z.int(),
     causes: z
       .array(z.object({ fingerprint: z.string(), sample: z.string(), count: z.int(), counts }))
-      .meta({ description: `The ${causesMax} most frequent ones, the most frequent one first` }),
+      .meta({ description: `The ${stats.causesMax} most frequent ones, the most frequent one first` }),
     other: z.object({ count: z.int(), counts }).meta({ description: 'All other causes together' }),
   })
   .meta({ id: 'FailureHistory', description: 'When activities of sagas failed, by cause' })

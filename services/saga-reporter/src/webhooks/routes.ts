@@ -24,38 +24,44 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import {
+  addWebhook,
   bodyParameters,
+  changeWebhook,
   deliveryShape,
+  getWebhook,
   getWebhookDelivery,
   listedDeliveryShape,
   listWebhookDeliveries,
+  listWebhooks,
   presentDelivery,
   presentListedDelivery,
   presentWebhookState,
   previewBody,
   previewShape,
   redeliverWebhook,
+  removeWebhook,
   sagaWebhookEvents,
-  testWebhook as sendTest,
+  testWebhook,
   type Webhook,
   webhookStateShape,
 } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { identifierCharsMax, tenantParameter } from '../shapes/parameters.js'
 import { tenantRoute } from '../tenants.js'
-import * as hooks from './webhooks.js'
+import type { WebhookDependencies } from './webhooks.js'
+import * as webhooks from './webhooks.js'
 
 const base = '/sagas/webhooks'
 
 /** Endpoints for webhooks about sagas. */
-export const webhookRoutes = (dependencies: hooks.WebhookDependencies): Route[] => [
-  tenantRoute('GET', base, administrator, listWebhooks(dependencies)),
-  tenantRoute('POST', base, administrator, createWebhook(dependencies)),
-  tenantRoute('POST', `${base}/preview`, administrator, previewWebhook(dependencies)),
-  tenantRoute('GET', `${base}/:id`, administrator, getWebhook(dependencies)),
-  tenantRoute('PUT', `${base}/:id`, administrator, updateWebhook(dependencies)),
-  tenantRoute('DELETE', `${base}/:id`, administrator, deleteWebhook(dependencies)),
-  tenantRoute('POST', `${base}/:id/test`, administrator, testWebhook(dependencies)),
+export const webhookRoutes = (dependencies: WebhookDependencies): Route[] => [
+  tenantRoute('GET', base, administrator, listHooks(dependencies)),
+  tenantRoute('POST', base, administrator, createHook(dependencies)),
+  tenantRoute('POST', `${base}/preview`, administrator, previewHook(dependencies)),
+  tenantRoute('GET', `${base}/:id`, administrator, getHook(dependencies)),
+  tenantRoute('PUT', `${base}/:id`, administrator, updateHook(dependencies)),
+  tenantRoute('DELETE', `${base}/:id`, administrator, deleteHook(dependencies)),
+  tenantRoute('POST', `${base}/:id/test`, administrator, testHook(dependencies)),
   tenantRoute('GET', `${base}/:id/deliveries`, administrator, listDeliveries(dependencies)),
   tenantRoute('GET', `${base}/:id/deliveries/:delivery_id`, administrator, getDelivery(dependencies)),
   tenantRoute(
@@ -125,19 +131,19 @@ const requiredWebhookParameters = {
   events: events(),
 }
 
-const listWebhooks = ({ database }: hooks.WebhookDependencies) =>
+const listHooks = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'Webhooks of sagas, of every tenant or of one',
     replies: { 200: z.array(webhookShape) },
     input: z.object({ ...pageParameters, tenant: filledText().optional() }),
     async handle({ tenant, ...page }, _caller, call) {
-      const owner = tenant === undefined ? hooks.ofSagas : ({ scope: 'saga', tenant } as const)
-      const { webhooks, total } = await hooks.listWebhooks(database, owner, rowsOf(page))
-      return pageReply(webhooks.map(presentWebhook), page, total, call)
+      const owner = tenant === undefined ? webhooks.ofSagas : ({ scope: 'saga', tenant } as const)
+      const found = await listWebhooks(database, owner, rowsOf(page))
+      return pageReply(found.webhooks.map(presentWebhook), page, found.total, call)
     },
   })
 
-const createWebhook = (dependencies: hooks.WebhookDependencies) =>
+const createHook = (dependencies: WebhookDependencies) =>
   endpoint({
     summary: 'Tell a server of sagas',
     replies: { 201: webhookShape },
@@ -160,12 +166,14 @@ const createWebhook = (dependencies: hooks.WebhookDependencies) =>
         enabled,
         createdBy: caller.user.id,
       }
+      const owner = { scope: 'saga', tenant } as const
+      const rules = webhooks.rulesOf(dependencies)
       const author = auditAuthor(caller, call)
-      return created(presentWebhook(await hooks.createWebhook(dependencies, tenant, fields, author)))
+      return created(presentWebhook(await addWebhook(dependencies.database, owner, fields, rules, author)))
     },
   })
 
-const previewWebhook = (dependencies: hooks.WebhookDependencies) =>
+const previewHook = (dependencies: WebhookDependencies) =>
   endpoint({
     summary: 'Show what a webhook would send of an event of a made-up saga; nothing is sent',
     replies: { 200: previewShape },
@@ -176,22 +184,22 @@ const previewWebhook = (dependencies: hooks.WebhookDependencies) =>
     }),
     async handle({ event, tenant, ...given }) {
       const choice = { bodyTemplate: null, messageFormat: null, ...bodyFields(given) }
-      return ok(await previewBody(choice, hooks.sampleOf(event, tenant), hooks.rulesOf(dependencies)))
+      return ok(await previewBody(choice, webhooks.sampleOf(event, tenant), webhooks.rulesOf(dependencies)))
     },
   })
 
-const getWebhook = ({ database }: hooks.WebhookDependencies) =>
+const getHook = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'One webhook',
     replies: { 200: webhookShape },
     input: z.object({ id: rowId(), ...tenantParameter }),
     async handle({ id, tenant }, caller: Caller) {
-      const webhook = await hooks.getWebhook(database, hooks.webhooksFor(caller, tenant), id)
+      const webhook = await getWebhook(database, webhooks.ownerFor(caller, tenant), id)
       return versioned(presentWebhook(webhook), webhook)
     },
   })
 
-const updateWebhook = (dependencies: hooks.WebhookDependencies) =>
+const updateHook = (dependencies: WebhookDependencies) =>
   endpoint({
     summary: 'Change a webhook',
     replies: { 200: webhookShape },
@@ -204,14 +212,15 @@ const updateWebhook = (dependencies: hooks.WebhookDependencies) =>
     ) {
       const changes = { ...bodyFields(given), url, secret, events, enabled, serviceName }
       const change = { id, changes, precondition: preconditionOf(call) }
+      const owner = webhooks.ownerFor(caller, tenant)
+      const rules = webhooks.rulesOf(dependencies)
       const author = auditAuthor(caller, call)
-      const owner = hooks.webhooksFor(caller, tenant)
-      const webhook = await hooks.updateWebhook(dependencies, owner, change, author)
+      const webhook = await changeWebhook(dependencies.database, owner, change, rules, author)
       return versioned(presentWebhook(webhook), webhook)
     },
   })
 
-const deleteWebhook = ({ database }: hooks.WebhookDependencies) =>
+const deleteHook = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'Delete a webhook with the log of its deliveries',
     replies: { 204: null },
@@ -219,23 +228,23 @@ const deleteWebhook = ({ database }: hooks.WebhookDependencies) =>
     input: z.object({ id: rowId(), ...tenantParameter }),
     async handle({ id, tenant }, caller: Caller, call) {
       const wanted = { id, precondition: preconditionOf(call) }
-      const owner = hooks.webhooksFor(caller, tenant)
-      await hooks.deleteWebhook(database, owner, wanted, auditAuthor(caller, call))
+      const owner = webhooks.ownerFor(caller, tenant)
+      await removeWebhook(database, owner, wanted, auditAuthor(caller, call))
       return noContent()
     },
   })
 
-const testWebhook = ({ database }: hooks.WebhookDependencies) =>
+const testHook = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'Send a test to a webhook',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter }),
     handle: async ({ id, tenant }, caller: Caller) =>
-      accepted(presentDelivery(await sendTest(database, hooks.webhooksFor(caller, tenant), id))),
+      accepted(presentDelivery(await testWebhook(database, webhooks.ownerFor(caller, tenant), id))),
   })
 
-const listDeliveries = ({ database }: hooks.WebhookDependencies) =>
+const listDeliveries = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'What a webhook was told, the newest first',
     replies: { 200: z.array(listedDeliveryShape) },
@@ -246,32 +255,32 @@ const listDeliveries = ({ database }: hooks.WebhookDependencies) =>
       state: z.enum(['pending', 'succeeded', 'failed']).optional(),
     }),
     async handle({ id, tenant, state, ...page }, caller: Caller, call) {
-      const owner = hooks.webhooksFor(caller, tenant)
+      const owner = webhooks.ownerFor(caller, tenant)
       const wanted = { webhookId: id, state }
       const { deliveries, total } = await listWebhookDeliveries(database, owner, wanted, rowsOf(page))
       return pageReply(deliveries.map(presentListedDelivery), page, total, call)
     },
   })
 
-const getDelivery = ({ database }: hooks.WebhookDependencies) =>
+const getDelivery = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'One delivery, with what was sent and answered',
     replies: { 200: deliveryShape },
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),
     async handle({ id, tenant, delivery_id: deliveryId }, caller: Caller) {
-      const owner = hooks.webhooksFor(caller, tenant)
+      const owner = webhooks.ownerFor(caller, tenant)
       return ok(presentDelivery(await getWebhookDelivery(database, owner, id, deliveryId)))
     },
   })
 
-const redeliver = ({ database }: hooks.WebhookDependencies) =>
+const redeliver = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'Send a delivery again',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),
     async handle({ id, tenant, delivery_id: deliveryId }, caller: Caller) {
-      const delivery = await redeliverWebhook(database, hooks.webhooksFor(caller, tenant), id, deliveryId)
+      const delivery = await redeliverWebhook(database, webhooks.ownerFor(caller, tenant), id, deliveryId)
       return accepted(presentDelivery(delivery))
     },
   })

@@ -1,22 +1,14 @@
-import type { AuditAuthor, Database } from '@switchyard/db'
-import type { Precondition } from '@switchyard/domain'
+import type { Database } from '@switchyard/db'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { TargetPolicy } from '@switchyard/outbound-http'
 import {
-  addWebhook,
-  auditedWebhook,
-  changeWebhook,
   type HookRules,
-  removeWebhook,
   type SagaOccurrence,
   type SecretBox,
   sagaPayload,
   sagaWebhookEvents,
-  type Webhook,
   type WebhookOwner,
 } from '@switchyard/webhooks'
-
-export { getWebhook, listWebhooks } from '@switchyard/webhooks'
 
 export interface WebhookDependencies {
   database: Database
@@ -28,10 +20,10 @@ export interface WebhookDependencies {
 export const ofSagas: WebhookOwner = { scope: 'saga' }
 
 /**
- * Returns the webhooks that a caller may address by id: for a token that is bound to tenants, only those of
- * the given tenant.
+ * Returns the owner of the webhooks that a caller may address by id: for a token that is bound to tenants,
+ * only the given tenant.
  */
-export const webhooksFor = (caller: Caller, tenant: string): WebhookOwner =>
+export const ownerFor = (caller: Caller, tenant: string): WebhookOwner =>
   boundTenantsOf(caller) === null ? ofSagas : { scope: 'saga', tenant }
 
 export const rulesOf = ({ policy, secretBox }: WebhookDependencies): HookRules => ({
@@ -41,46 +33,6 @@ export const rulesOf = ({ policy, secretBox }: WebhookDependencies): HookRules =
   secret: { parameter: 'secret', lengthMin: 16 },
   secretBox,
 })
-
-/**
- * @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the
- *   secret
- */
-export const createWebhook = (
-  dependencies: WebhookDependencies,
-  tenant: string,
-  fields: Parameters<typeof addWebhook>[2],
-  author: AuditAuthor,
-): Promise<Webhook> =>
-  auditedWebhook(dependencies.database, author, 'webhook_created', (transaction) =>
-    addWebhook(transaction, { scope: 'saga', tenant }, fields, rulesOf(dependencies)),
-  )
-
-/** @throws DomainError not-found; precondition-failed; the errors of `createWebhook` */
-export const updateWebhook = (
-  dependencies: WebhookDependencies,
-  owner: WebhookOwner,
-  change: Parameters<typeof changeWebhook>[2],
-  author: AuditAuthor,
-): Promise<Webhook> =>
-  auditedWebhook(dependencies.database, author, 'webhook_changed', (transaction) =>
-    changeWebhook(transaction, owner, change, rulesOf(dependencies)),
-  )
-
-/**
- * Deletes a webhook and its deliveries.
- *
- * @throws DomainError not-found; precondition-failed
- */
-export const deleteWebhook = (
-  database: Database,
-  owner: WebhookOwner,
-  { id, precondition }: { id: number; precondition: Precondition | undefined },
-  author: AuditAuthor,
-): Promise<Webhook> =>
-  auditedWebhook(database, author, 'webhook_deleted', (transaction) =>
-    removeWebhook(transaction, owner, id, precondition),
-  )
 
 /** Returns the payload of an event about an invented saga. */
 export function sampleOf(event: (typeof sagaWebhookEvents)[number], tenant: string) {

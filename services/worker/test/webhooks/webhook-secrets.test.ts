@@ -189,8 +189,9 @@ it('secrets that were replaced sign beside the new one for a day, and are then d
     secretBox,
   }
   const owner = { scope: 'saga', tenant: 'default' } as const
+  const author = { authorId: 1, authorName: 'root', tokenId: 1, requestId: 'request', ipAddress: null }
   const change = (text: string | null) =>
-    changeWebhook(harness.database, owner, { id, changes: { secret: text }, precondition: undefined }, rules)
+    changeWebhook(harness.database, owner, { id, changes: { secret: text } }, rules, author)
   const known = ['the-next-secret-of-all', secret, 'nobody-ever-had-this-one']
   const goodWith = async () => {
     const before = receiver.requests.length
