@@ -3,8 +3,8 @@
 import { resolve } from 'node:path'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, root, run, version } from './setup/bootstrap.mjs'
+import { commandOf } from './setup/installed.mjs'
 import { withLock } from './setup/lock.mjs'
-import { commandOf } from './setup/release.mjs'
 
 const usage = `${commandOf('backup', 'npm run backup --')} [--check] FOLDER
   Backs up the installation into FOLDER, which is new, empty, or has an earlier backup.

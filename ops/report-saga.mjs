@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, run } from './setup/bootstrap.mjs'
-import { commandOf } from './setup/release.mjs'
+import { commandOf } from './setup/installed.mjs'
 
 const { operands } = readArguments(
   `${commandOf('report-saga', 'node ops/report-saga.mjs')} [SAGA_ID]

@@ -4,8 +4,8 @@
 import { resolve } from 'node:path'
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, exitWhenStopped, root, run, version } from './setup/bootstrap.mjs'
+import { commandOf } from './setup/installed.mjs'
 import { withLock } from './setup/lock.mjs'
-import { commandOf } from './setup/release.mjs'
 
 const usage = `${commandOf('restore', 'npm run restore --')} [--project PATH [--as NEW_PATH]] FOLDER
   Restores the backup in FOLDER into an installation that has no data and does not run.

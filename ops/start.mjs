@@ -2,7 +2,7 @@
 // services.
 import { readArguments } from './setup/arguments.mjs'
 import { bootstrap, root, run } from './setup/bootstrap.mjs'
-import { commandOf, release } from './setup/release.mjs'
+import { commandOf, release } from './setup/installed.mjs'
 import { partsOfStart } from './setup/setup-parts.mjs'
 
 const { values } = readArguments(

@@ -8,7 +8,7 @@ import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readArguments } from './setup/arguments.mjs'
-import { commandOf } from './setup/release.mjs'
+import { commandOf } from './setup/installed.mjs'
 
 const usage = `${commandOf('storage:check', 'npm run storage:check --')} [--seconds N] FOLDER FOLDER
   Races two processes through git, one over each of the two mounts, and says whether a commit was lost.

@@ -3,7 +3,7 @@
 // after the name. Every other name belongs to the command for instances.
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { release } from './setup/release.mjs'
+import { release } from './setup/installed.mjs'
 
 const commands = {
   start: { script: 'start.mjs', does: 'runs everything until Ctrl-C' },

@@ -1,7 +1,7 @@
 // The parts that the setup builds, each with its sources, so that a change rebuilds only the affected parts.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { release } from './release.mjs'
+import { release } from './installed.mjs'
 
 const node = process.execPath
 const bundler = 'ops/bundler'

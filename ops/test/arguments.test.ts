@@ -36,7 +36,7 @@ const scripts = [
   'ops/storage-check.mjs',
   'trials/upgrade/run.mjs',
   'ops/docker/make-env.mjs',
-  'ops/docker/release.mjs',
+  'ops/docker/sign.mjs',
 ]
 
 describe.each(scripts)('%s', (script) => {

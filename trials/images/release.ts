@@ -25,7 +25,7 @@ export interface Statement {
   predicate: Record<string, unknown>
 }
 
-/** Releases images as docs/operations.md describes: an archive of each, signed by ops/docker/release.mjs. */
+/** Releases images as docs/operations.md describes: an archive of each, signed by ops/docker/sign.mjs. */
 export async function releaseImages(names: string[], folder: string): Promise<Release> {
   mkdirSync(folder)
   const cosign = await findCosign()
@@ -37,7 +37,7 @@ export async function releaseImages(names: string[], folder: string): Promise<Re
   await makeKeys()
   for (const name of names)
     await buildah('push', imageOf(name), `docker-archive:${pathOf(name)}.tar:switchyard/${name}:0.0.0`)
-  const script = join(repository, 'ops/docker/release.mjs')
+  const script = join(repository, 'ops/docker/sign.mjs')
   await execa('node', [script, folder, pathOf('cosign.key'), builder], { env })
   return {
     folder,

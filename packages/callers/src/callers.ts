@@ -1,6 +1,6 @@
 import { findCaller, findSessionCaller } from '@switchyard/db'
 import { type Authenticate, createAuthenticator, type FindCaller } from '@switchyard/service-kit/http'
-import { type JobConfig, type JobParts, openFindJob } from './job-identity/find-job.js'
+import { type JobConfig, type JobDependencies, openFindJob } from './job-identity/find-job.js'
 
 /**
  * Returns functions that find the caller of a service that changes neither users nor tokens: the holder of a
@@ -8,12 +8,12 @@ import { type JobConfig, type JobParts, openFindJob } from './job-identity/find-
  */
 export function openCallers(
   config: JobConfig,
-  parts: JobParts,
+  deps: JobDependencies,
 ): { authenticate: Authenticate; findSession: FindCaller } {
-  const { database } = parts
+  const { database } = deps
   const { authenticate } = createAuthenticator(
     (hash) => findCaller(database, hash),
-    openFindJob(config, parts),
+    openFindJob(config, deps),
   )
   return { authenticate, findSession: (hash) => findSessionCaller(database, hash) }
 }

@@ -11,7 +11,7 @@ interface DatabaseConfig {
 }
 
 /** The parts of the `ServiceContext` of the service kit that a database needs. */
-interface ServiceParts {
+interface Dependencies {
   health: { addCheck(part: string, check: () => Promise<unknown>): void }
   lifecycle: { onClose(name: string, close: () => Promise<unknown>): void }
 }
@@ -22,7 +22,7 @@ interface ServiceParts {
 export function openDatabase(
   { DATABASE_URL: url, DATABASE_POOL_SIZE_MAX: poolSizeMax }: DatabaseConfig,
   applicationName: string,
-  { health, lifecycle }: ServiceParts,
+  { health, lifecycle }: Dependencies,
   { answerTimeoutMs }: Pick<DatabaseOptions, 'answerTimeoutMs'> = {},
 ): Database {
   const database = createDatabase({ url: url.reveal(), poolSizeMax, applicationName, answerTimeoutMs })

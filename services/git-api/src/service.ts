@@ -147,18 +147,18 @@ const partsBySettings = (config: Config) => ({
  * deleted files), measuring deployments, and exporting the delivery metrics.
  */
 function startRepeatedWork(
-  dependencies: Parameters<typeof startNotifying>[0] &
+  deps: Parameters<typeof startNotifying>[0] &
     Parameters<typeof startRemovingOrphans>[0] &
     Parameters<typeof startShowingDelivery>[0],
   lifecycle: ServiceContext['lifecycle'],
 ): void {
-  const notifying = startNotifying(dependencies)
+  const notifying = startNotifying(deps)
   lifecycle.onClose('notifying', () => notifying.close())
-  const removing = startRemovingOrphans(dependencies)
+  const removing = startRemovingOrphans(deps)
   lifecycle.onClose('removing orphaned repositories', () => removing.close())
-  const measuring = startMeasuringChanges(dependencies)
+  const measuring = startMeasuringChanges(deps)
   lifecycle.onClose('measuring changes', () => measuring.close())
-  const showing = startShowingDelivery(dependencies)
+  const showing = startShowingDelivery(deps)
   lifecycle.onClose('showing deliveries', () => showing.close())
 }
 
@@ -221,7 +221,7 @@ function openGit(
 const openLimiters = (config: Config, context: Pick<ServiceContext, 'logger' | 'lifecycle'>) =>
   limitersOfReplicas({ ...context, redisUrl: config.REDIS_URL.reveal(), service: 'git-api' })
 
-interface AuthenticationNeeds {
+interface AuthenticationDependencies {
   database: Database
   createLimiter: CreateLimiter
   logger: Logger
@@ -231,7 +231,7 @@ interface AuthenticationNeeds {
 /** Finds the holders of tokens and sessions, and records their use. */
 function openAuthentication(
   config: Config,
-  { database, createLimiter, logger, lifecycle }: AuthenticationNeeds,
+  { database, createLimiter, logger, lifecycle }: AuthenticationDependencies,
 ) {
   const findToken: FindCaller = async (hash) =>
     (await findCaller(database, hash)) ?? findDeployCaller(database, hash)

@@ -16,7 +16,7 @@ export interface JobConfig {
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: boolean
 }
 
-export interface JobParts {
+export interface JobDependencies {
   database: Database
   logger: RefusalLogger
   lifecycle: Pick<ServiceContext['lifecycle'], 'onClose'>
@@ -32,7 +32,7 @@ export interface JobParts {
  */
 export function openFindJob(
   config: JobConfig,
-  { database, logger, lifecycle }: JobParts,
+  { database, logger, lifecycle }: JobDependencies,
 ): FindJob | undefined {
   const allowed = allowedIssuers(config)
   if (allowed.size === 0) return undefined

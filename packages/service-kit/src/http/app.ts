@@ -87,7 +87,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   })
   addOperations(app, options.health, options.metrics, options.routes)
 
-  const needs: Needs = {
+  const deps: Dependencies = {
     ...findingSenders(options),
     rateLimit: createRateLimit(options.rateLimitPerMinute, options.createLimiter ?? limitersOfProcess),
     bodies: createBodyMemory(),
@@ -96,7 +96,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   if (options.forward) app.use(forwardingRouter(options.routes, options.forward))
   const routes = [...options.routes, guardedMetrics(options.metrics)]
   const add = (route: Route, wrap: (handle: RequestHandler) => RequestHandler) => {
-    const handle = wrap(handler(route, pathOf(route), options, needs))
+    const handle = wrap(handler(route, pathOf(route), options, deps))
     // Express answers HEAD with the handler of GET.
     app[route.method.toLowerCase() as 'get'](pathOf(route), handle)
   }
@@ -146,7 +146,7 @@ function wrongVerb(methods: string[]): RequestHandler {
   }
 }
 
-interface Needs {
+interface Dependencies {
   findSender: FindSender
   /**
    * Finds the sender of a request that was admitted before. A secret that no longer works does not count
@@ -160,7 +160,7 @@ interface Needs {
   answers: Slots
 }
 
-function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'findSenderAgain'> {
+function findingSenders(options: HttpAppOptions): Pick<Dependencies, 'findSender' | 'findSenderAgain'> {
   const { authenticate, findSession, externalUrl, projectOf, rateLimitPerMinute } = options
   // Sessions are looked up at each request and not remembered, so that a session is invalid as soon as its
   // user signs out.
@@ -180,14 +180,14 @@ function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'fi
   }
 }
 
-function handler(route: Route, path: string, options: HttpAppOptions, needs: Needs): RequestHandler {
+function handler(route: Route, path: string, options: HttpAppOptions, deps: Dependencies): RequestHandler {
   const parameterNames = declaredNames(route.endpoint.input)
   return async (request, response) => {
     nameRoute(response, path, route)
     // Fetch clients send `Cache-Control: no-cache` along with If-None-Match, and express then never answers
     // 304. The header addresses caches between client and service, so it is ignored here.
     delete request.headers['cache-control']
-    const caller = await admit(route, request, response, needs)
+    const caller = await admit(route, request, response, deps)
     const refused = route.longLived ? new AbortController() : undefined
     boundPath(request.params, parameterNames)
     const call = createCall(request, response, {
@@ -197,9 +197,9 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
       refused: refused?.signal,
     })
     const access = await route.guard(call)
-    const refusal = refused && recheckGuard(call, route, needs.findSenderAgain, refused)
+    const refusal = refused && recheckGuard(call, route, deps.findSenderAgain, refused)
     const sender = senderKey(call)
-    const memory = openBodyMemory(needs.bodies, sender)
+    const memory = openBodyMemory(deps.bodies, sender)
     const answering = async () => {
       const sent = await readGiven(route, call, { pace: options.bodyPace ?? bodyPace, memory, sender })
       if (!route.outsideApi) refuseSudo(request.headers, sent)
@@ -211,7 +211,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     try {
       const reply = await (refusal ? Promise.race([answering(), refusal]) : answering())
       if (reply === answered) return
-      const hold = (bytes: number) => holdAnswer(needs.answers, sender, response, bytes)
+      const hold = (bytes: number) => holdAnswer(deps.answers, sender, response, bytes)
       await send(response, reply, hold, route.answerForm?.mediaType)
     } finally {
       // The endpoint may hold the body until here.
@@ -238,10 +238,10 @@ async function readGiven(
  *
  * @throws DomainError unauthenticated, forbidden, rate-limited
  */
-async function admit(route: Route, request: Request, response: Response, needs: Needs) {
+async function admit(route: Route, request: Request, response: Response, deps: Dependencies) {
   if (route.internal) return null
-  const { caller, limitKey } = await needs.findSender(route, request)
-  await needs.rateLimit(response, limitKey)
+  const { caller, limitKey } = await deps.findSender(route, request)
+  await deps.rateLimit(response, limitKey)
   return caller
 }
 

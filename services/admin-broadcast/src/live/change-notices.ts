@@ -16,7 +16,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { openRedis } from '@switchyard/service-kit/redis'
 import type { MessageBoard } from './message-board.js'
 
-interface ChangeNoticesOptions {
+interface ChangeNoticesDependencies {
   redisUrl: string
   board: MessageBoard
   clock: Clock
@@ -36,7 +36,12 @@ export interface ChangeNotices {
   close(): Promise<void>
 }
 
-export function createChangeNotices({ redisUrl, board, clock, logger }: ChangeNoticesOptions): ChangeNotices {
+export function createChangeNotices({
+  redisUrl,
+  board,
+  clock,
+  logger,
+}: ChangeNoticesDependencies): ChangeNotices {
   const publisher = openRedis(
     redisUrl,
     logger,

@@ -28,7 +28,7 @@ export async function listActiveMessages(
   return { messages: messages.filter(isVisibleOn(path)), keptMs: isSteady ? keptMs : 0 }
 }
 
-interface MessageStreamsOptions {
+interface MessageStreamsDependencies {
   board: MessageBoard
   metrics: Metrics
 }
@@ -45,7 +45,7 @@ export class MessageStreams {
   readonly #board: MessageBoard
   readonly #streams = new EventStreams({ ...limits, retryMs, pingData: () => ({ now: new Date() }) })
 
-  constructor({ board, metrics }: MessageStreamsOptions) {
+  constructor({ board, metrics }: MessageStreamsDependencies) {
     this.#board = board
     const count = () => this.#streams.size
     new Gauge({

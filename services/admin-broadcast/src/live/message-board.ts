@@ -8,7 +8,7 @@ import {
 } from '@switchyard/domain/broadcast'
 import type { Logger } from '@switchyard/service-kit/observability'
 
-interface MessageBoardOptions {
+interface MessageBoardDependencies {
   /** Reads the messages that have not ended at this instant, newest first. */
   load: (now: Date) => Promise<BroadcastMessage[]>
   clock: Clock
@@ -38,7 +38,7 @@ const clockSkewMsMax = 5000
  * second; otherwise it reads the table for each question. Watchers receive the changes.
  */
 export class MessageBoard {
-  readonly #options: MessageBoardOptions
+  readonly #deps: MessageBoardDependencies
   readonly #watchers = new Set<Watcher>()
   #messages: BroadcastMessage[] = []
   #shown: BroadcastMessage[] = []
@@ -56,8 +56,8 @@ export class MessageBoard {
   #failing = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: MessageBoardOptions) {
-    this.#options = options
+  constructor(deps: MessageBoardDependencies) {
+    this.#deps = deps
   }
 
   /**
@@ -105,7 +105,7 @@ export class MessageBoard {
 
   /** Reports that an instant has come, by a clock that may be slightly ahead of this process's clock. */
   reachBoundary(at: Date): void {
-    const believedMs = Math.min(at.getTime(), this.#options.clock().getTime() + clockSkewMsMax)
+    const believedMs = Math.min(at.getTime(), this.#deps.clock().getTime() + clockSkewMsMax)
     this.#floorMs = Math.max(this.#floorMs, believedMs)
     this.#show()
   }
@@ -125,7 +125,7 @@ export class MessageBoard {
   async #load(): Promise<void> {
     const askedAtMs = performance.now()
     this.#askedAtMs = askedAtMs
-    this.#messages = await this.#options.load(this.#now())
+    this.#messages = await this.#deps.load(this.#now())
     this.#loadedAtMs = askedAtMs
     this.#show()
   }
@@ -135,7 +135,7 @@ export class MessageBoard {
   }
 
   #now(): Date {
-    this.#floorMs = Math.max(this.#floorMs, this.#options.clock().getTime())
+    this.#floorMs = Math.max(this.#floorMs, this.#deps.clock().getTime())
     return new Date(this.#floorMs)
   }
 
@@ -178,7 +178,7 @@ export class MessageBoard {
         this.#failing = false
       },
       (error: unknown) => {
-        if (!this.#failing) this.#options.logger.warn({ err: error }, 'could not look for broadcast messages')
+        if (!this.#failing) this.#deps.logger.warn({ err: error }, 'could not look for broadcast messages')
         this.#failing = true
       },
     )

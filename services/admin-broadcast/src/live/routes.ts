@@ -27,11 +27,11 @@ export interface LiveDependencies {
 }
 
 /** Endpoints for the active messages, open to everybody. */
-export const liveRoutes = (dependencies: LiveDependencies): Route[] => [
-  route('GET', '/broadcast_messages/active', anyone, getActiveMessages(dependencies), {
+export const liveRoutes = (deps: LiveDependencies): Route[] => [
+  route('GET', '/broadcast_messages/active', anyone, getActiveMessages(deps), {
     refusesUnknown: true,
   }),
-  route('GET', '/broadcast_messages/stream', anyone, streamMessages(dependencies), { refusesUnknown: true }),
+  route('GET', '/broadcast_messages/stream', anyone, streamMessages(deps), { refusesUnknown: true }),
   route('GET', '/broadcast_messages/banner.js', anyone, getBannerScript()),
 ]
 
@@ -43,13 +43,13 @@ const publicHeaders = {
   Vary: 'Accept-Encoding',
 }
 
-const getActiveMessages = (dependencies: Pick<LiveDependencies, 'board' | 'clock'>) =>
+const getActiveMessages = (deps: Pick<LiveDependencies, 'board' | 'clock'>) =>
   endpoint({
     summary: 'Messages that are on now, for everybody',
     replies: { 200: z.array(bannerShape) },
     input: z.object({ path: text().optional() }),
     async handle({ path }) {
-      const { messages, keptMs } = await live.listActiveMessages(dependencies, path)
+      const { messages, keptMs } = await live.listActiveMessages(deps, path)
       const cacheControl = `public, max-age=${keptMs / 1000}`
       return ok(messages.map(presentBanner), { ...publicHeaders, 'Cache-Control': cacheControl })
     },

@@ -52,16 +52,16 @@ export async function getMessage({ database, clock }: MessageDependencies, id: n
 
 /** @throws DomainError invalid, by field */
 export async function createMessage(
-  dependencies: MessageDependencies,
+  deps: MessageDependencies,
   given: BroadcastInput,
   author: AuditAuthor,
 ): Promise<MessageAt> {
-  const now = dependencies.clock()
+  const now = deps.clock()
   const fields = newBroadcastMessage(given, now)
-  const message = await auditedChange(dependencies, author, 'broadcast_message_created', (transaction) =>
+  const message = await auditedChange(deps, author, 'broadcast_message_created', (transaction) =>
     createBroadcastMessage(transaction, fields),
   )
-  await dependencies.changeNotices.announce(message)
+  await deps.changeNotices.announce(message)
   return { message, now }
 }
 
@@ -71,24 +71,19 @@ export async function createMessage(
  * @throws DomainError not-found; precondition-failed; invalid, by field
  */
 export async function updateMessage(
-  dependencies: MessageDependencies,
+  deps: MessageDependencies,
   id: number,
   given: BroadcastInput,
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<MessageAt> {
-  const now = dependencies.clock()
+  const now = deps.clock()
   const changes = changedBroadcastFields(given)
-  const message = await auditedChange(
-    dependencies,
-    author,
-    'broadcast_message_changed',
-    async (transaction) => {
-      await requireUnchanged(transaction, 'broadcast_messages', { id }, precondition)
-      return updateBroadcastMessage(transaction, id, changes, now)
-    },
-  )
-  await dependencies.changeNotices.announce(message)
+  const message = await auditedChange(deps, author, 'broadcast_message_changed', async (transaction) => {
+    await requireUnchanged(transaction, 'broadcast_messages', { id }, precondition)
+    return updateBroadcastMessage(transaction, id, changes, now)
+  })
+  await deps.changeNotices.announce(message)
   return { message, now }
 }
 
@@ -98,18 +93,18 @@ export async function updateMessage(
  * @throws DomainError not-found; precondition-failed
  */
 export async function deleteMessage(
-  dependencies: MessageDependencies,
+  deps: MessageDependencies,
   id: number,
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<void> {
-  await auditedChange(dependencies, author, 'broadcast_message_deleted', async (transaction) => {
+  await auditedChange(deps, author, 'broadcast_message_deleted', async (transaction) => {
     await requireUnchanged(transaction, 'broadcast_messages', { id }, precondition)
     const message = await getBroadcastMessage(transaction, id)
     await deleteBroadcastMessage(transaction, id)
     return message
   })
-  await dependencies.changeNotices.announce()
+  await deps.changeNotices.announce()
 }
 
 /** Changes a message and records the change in the audit log, atomically. */

@@ -37,12 +37,12 @@ const mayManage: Guard<Caller> = documented(
   },
 )
 
-export const messageRoutes = (dependencies: MessageDependencies): Route[] => [
-  route('GET', '/broadcast_messages', mayManage, listMessages(dependencies)),
-  route('POST', '/broadcast_messages', mayManage, createMessage(dependencies)),
-  route('GET', '/broadcast_messages/:id', mayManage, getMessage(dependencies)),
-  route('PUT', '/broadcast_messages/:id', mayManage, updateMessage(dependencies)),
-  route('DELETE', '/broadcast_messages/:id', mayManage, deleteMessage(dependencies)),
+export const messageRoutes = (deps: MessageDependencies): Route[] => [
+  route('GET', '/broadcast_messages', mayManage, listMessages(deps)),
+  route('POST', '/broadcast_messages', mayManage, createMessage(deps)),
+  route('GET', '/broadcast_messages/:id', mayManage, getMessage(deps)),
+  route('PUT', '/broadcast_messages/:id', mayManage, updateMessage(deps)),
+  route('DELETE', '/broadcast_messages/:id', mayManage, deleteMessage(deps)),
 ]
 
 const rowIdMax = 2_147_483_647
@@ -83,7 +83,7 @@ function broadcastInput(given: z.output<z.ZodObject<typeof optionalMessageParame
   return { message, startsAt, endsAt, color, font, broadcastType, dismissable, targetPath, theme }
 }
 
-const listMessages = (dependencies: MessageDependencies) =>
+const listMessages = (deps: MessageDependencies) =>
   endpoint({
     summary: 'Broadcast messages, the newest first',
     replies: { 200: z.array(broadcastMessageShape) },
@@ -93,36 +93,36 @@ const listMessages = (dependencies: MessageDependencies) =>
       starts_before: time().optional().meta({ description: 'Messages that are shown before this time' }),
     }),
     async handle({ ends_after: endsAfter, starts_before: startsBefore, ...page }, _caller, call) {
-      const found = await messages.listMessages(dependencies, { endsAfter, startsBefore }, rowsOf(page))
+      const found = await messages.listMessages(deps, { endsAfter, startsBefore }, rowsOf(page))
       const items = found.messages.map((message) => presentBroadcastMessage(message, found.now))
       return pageReply(items, page, found.total, call)
     },
   })
 
-const createMessage = (dependencies: MessageDependencies) =>
+const createMessage = (deps: MessageDependencies) =>
   endpoint({
     summary: 'Create a broadcast message',
     replies: { 201: broadcastMessageShape },
     input: z.object({ ...optionalMessageParameters, message: text(proseCharsMax).nullable() }),
     async handle(given, caller: Caller, call) {
       const author = auditAuthor(caller, call)
-      const { message, now } = await messages.createMessage(dependencies, broadcastInput(given), author)
+      const { message, now } = await messages.createMessage(deps, broadcastInput(given), author)
       return created(presentBroadcastMessage(message, now))
     },
   })
 
-const getMessage = (dependencies: MessageDependencies) =>
+const getMessage = (deps: MessageDependencies) =>
   endpoint({
     summary: 'One broadcast message',
     replies: { 200: broadcastMessageShape },
     input: z.object({ id: messageId() }),
     async handle({ id }) {
-      const { message, now } = await messages.getMessage(dependencies, id)
+      const { message, now } = await messages.getMessage(deps, id)
       return versioned(presentBroadcastMessage(message, now), message)
     },
   })
 
-const updateMessage = (dependencies: MessageDependencies) =>
+const updateMessage = (deps: MessageDependencies) =>
   endpoint({
     summary: 'Change a broadcast message',
     replies: { 200: broadcastMessageShape },
@@ -131,25 +131,19 @@ const updateMessage = (dependencies: MessageDependencies) =>
     async handle({ id, ...given }, caller: Caller, call) {
       const author = auditAuthor(caller, call)
       const input = broadcastInput(given)
-      const { message, now } = await messages.updateMessage(
-        dependencies,
-        id,
-        input,
-        author,
-        preconditionOf(call),
-      )
+      const { message, now } = await messages.updateMessage(deps, id, input, author, preconditionOf(call))
       return versioned(presentBroadcastMessage(message, now), message)
     },
   })
 
-const deleteMessage = (dependencies: MessageDependencies) =>
+const deleteMessage = (deps: MessageDependencies) =>
   endpoint({
     summary: 'Delete a broadcast message',
     replies: { 204: null },
     refusals: [412],
     input: z.object({ id: messageId() }),
     async handle({ id }, caller: Caller, call) {
-      await messages.deleteMessage(dependencies, id, auditAuthor(caller, call), preconditionOf(call))
+      await messages.deleteMessage(deps, id, auditAuthor(caller, call), preconditionOf(call))
       return noContent()
     },
   })

@@ -14,7 +14,7 @@ import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { listDestroyedProjects, listKnownDiskPaths } from './store.js'
 
-interface Needs {
+interface Dependencies {
   database: Database
   git: Git
   storageRoot: string
@@ -43,8 +43,8 @@ const flushMsMax = 10 * 60_000
  */
 export const startRemovingOrphans = ({
   transferIdleMs,
-  ...needs
-}: Needs & { transferIdleMs: number }): Repeated =>
+  ...deps
+}: Dependencies & { transferIdleMs: number }): Repeated =>
   repeat(
     (signal) => {
       const now = Date.now()
@@ -52,19 +52,19 @@ export const startRemovingOrphans = ({
         repositoriesBefore: new Date(now - ageMs),
         uploadsBefore: new Date(now - transferIdleMs - flushMsMax),
       }
-      return removeOrphans(needs, limits, signal)
+      return removeOrphans(deps, limits, signal)
     },
     pauseMs,
     (err) =>
-      needs.logger.warn({ err }, 'could not look for files that killed processes left; trying again soon'),
+      deps.logger.warn({ err }, 'could not look for files that killed processes left; trying again soon'),
   )
 
 export async function removeOrphans(
-  needs: Needs,
+  deps: Dependencies,
   { repositoriesBefore, uploadsBefore }: Limits,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { database, storageRoot, logger } = needs
+  const { database, storageRoot, logger } = deps
   let destroyed: Promise<Set<string>> | undefined
   const wasDestroyed = async (diskPath: string) => {
     destroyed ??= listDestroyedProjects(database).then((ids) => new Set(ids.map(diskPathOf)))
@@ -81,7 +81,7 @@ export async function removeOrphans(
     }
     for (const orphan of orphans) {
       if (!(await isUntouchedSince(join(storageRoot, orphan.path), repositoriesBefore))) continue
-      await remove(needs, orphan, wasDestroyed).catch((err: unknown) =>
+      await remove(deps, orphan, wasDestroyed).catch((err: unknown) =>
         logger.error({ err, disk_path: orphan.path }, 'could not remove a repository without a project'),
       )
     }
@@ -93,7 +93,7 @@ export async function removeOrphans(
  * empty, because with the wrong database no repository has a project.
  */
 async function remove(
-  { git, storageRoot, logger }: Needs,
+  { git, storageRoot, logger }: Dependencies,
   { diskPath, path, isLeftover }: FoundRepository,
   wasDestroyed: (diskPath: string) => Promise<boolean>,
 ): Promise<void> {

@@ -23,13 +23,13 @@ export const withoutMoveIn =
  * requests to them.
  */
 export function joinStorages(
-  dependencies: MovingDependencies & StorageDependencies,
+  deps: MovingDependencies & StorageDependencies,
   metrics: StorageMetrics,
   lifecycle: ServiceContext['lifecycle'],
 ): { forward: Forward; routes: Route[] } {
-  const moves = startMoves(dependencies, metrics.moved)
+  const moves = startMoves(deps, metrics.moved)
   lifecycle.onClose('moves', () => moves.close())
-  const { forward, close } = createForwarding(dependencies.database, dependencies.storages, metrics)
+  const { forward, close } = createForwarding(deps.database, deps.storages, metrics)
   lifecycle.onClose('forwarding', close)
-  return { forward, routes: betweenStoragesRoutes(dependencies) }
+  return { forward, routes: betweenStoragesRoutes(deps) }
 }

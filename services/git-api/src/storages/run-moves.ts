@@ -29,11 +29,11 @@ const pauseMs = 2_000
  * repositories that were moved away from it. This work is here and not in the worker, because only git-api
  * may write projects. A move whose process ended starts again in the next process.
  */
-export function startMoves(dependencies: MovingDependencies, ended: StorageMetrics['moved']): Repeated {
-  const { logger } = dependencies
+export function startMoves(deps: MovingDependencies, ended: StorageMetrics['moved']): Repeated {
+  const { logger } = deps
   const work = async (signal: AbortSignal) => {
-    await runMoves(dependencies, ended, signal)
-    await removeLeftCopies(dependencies, signal)
+    await runMoves(deps, ended, signal)
+    await removeLeftCopies(deps, signal)
   }
   return repeat(work, pauseMs, (err) =>
     logger.warn({ err }, 'could not run moves of repositories; trying again in 2 s'),
@@ -41,32 +41,32 @@ export function startMoves(dependencies: MovingDependencies, ended: StorageMetri
 }
 
 async function runMoves(
-  dependencies: MovingDependencies,
+  deps: MovingDependencies,
   ended: StorageMetrics['moved'],
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, storages } = dependencies
+  const { database, storages } = deps
   for (const move of await listActiveMoves(database, storages.own)) {
     if (signal.aborted) return
     // Housekeeping, or another process of this storage, may hold the lock; the move is tried again soon.
     await withMaintenanceLock(database, move.projectId, (lockLost) =>
-      runMove(dependencies, ended, move, AbortSignal.any([signal, lockLost])),
+      runMove(deps, ended, move, AbortSignal.any([signal, lockLost])),
     )
   }
 }
 
 async function runMove(
-  dependencies: MovingDependencies,
+  deps: MovingDependencies,
   ended: StorageMetrics['moved'],
   move: RepositoryStorageMove,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, logger } = dependencies
+  const { database, logger } = deps
   const fields = { project_id: move.projectId, source: move.source, destination: move.destination }
   // Another process of this storage may have ended the move since it was listed.
   if (!(await markMoveStarted(database, move.id))) return
   try {
-    const heldUpMs = await moveRepository(dependencies, move, signal)
+    const heldUpMs = await moveRepository(deps, move, signal)
     ended.inc({ result: 'moved' })
     logger.info({ ...fields, held_up_ms: heldUpMs }, 'moved a repository')
   } catch (error) {

@@ -13,7 +13,7 @@ import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.js'
 import { readSpace, type StorageSpace } from './system.js'
 
-interface Parts {
+interface Dependencies {
   database: Database
   storageRoot: string
   logger: Logger
@@ -28,8 +28,8 @@ const attemptsMax = 20
 /** A repository is counted before a write is refused, unless it was counted within this time. */
 const countedMs = 60_000
 
-export function createStorageSpace(parts: Parts, limits: Limits): StorageSpace {
-  const { database } = parts
+export function createStorageSpace(deps: Dependencies, limits: Limits): StorageSpace {
+  const { database } = deps
   const uses = createUses(database)
   const limitsOf: StorageSpace['limitsOf'] = (project) =>
     storageLimitsOf(project, {
@@ -40,7 +40,7 @@ export function createStorageSpace(parts: Parts, limits: Limits): StorageSpace {
     limitsOf({ own, isOwnedByAdministrator })
   const quotaRefusalOf = (use: CountedUse, bytes: number) =>
     quotaRefusal(limitsFor(use), storedBytes(use), bytes)
-  const requireRoom = (bytes: number) => roomOnDisk(parts, limits.STORAGE_FREE_BYTES_MIN, bytes)
+  const requireRoom = (bytes: number) => roomOnDisk(deps, limits.STORAGE_FREE_BYTES_MIN, bytes)
   const findRefusal = async (repository: CountedRepository, bytes: number) => {
     const use = await uses.read(repository)
     const isRefused = quotaRefusalOf(use, bytes) !== null
@@ -114,7 +114,7 @@ export const keptFreeBytes = (totalBytes: number, freeBytesMin: number): number 
  * @returns the bytes that are available beyond those that are kept free
  * @throws DomainError insufficient-storage when they are fewer than `bytes`
  */
-async function roomOnDisk({ storageRoot, logger }: Parts, freeBytesMin: number, bytes: number) {
+async function roomOnDisk({ storageRoot, logger }: Dependencies, freeBytesMin: number, bytes: number) {
   const { totalBytes, freeBytes } = await readSpace(storageRoot)
   const keptFree = keptFreeBytes(totalBytes, freeBytesMin)
   const room = freeBytes - keptFree

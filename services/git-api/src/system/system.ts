@@ -67,7 +67,7 @@ export interface StorageSpace {
 const keptMs = 10_000
 const partTimeoutMs = 2_000
 
-interface Parts {
+interface Dependencies {
   build: Build
   database: Database
   jobs: Jobs
@@ -79,13 +79,13 @@ interface Parts {
  * Returns a function that reads the state of the installation. All requests within ten seconds share one
  * result.
  */
-export function createSystemState({ build, ...parts }: Parts): () => Promise<SystemState> {
+export function createSystemState({ build, ...deps }: Dependencies): () => Promise<SystemState> {
   const startedAt = new Date(Date.now() - process.uptime() * 1000)
   const version = ownVersion()
   let found: { state: Promise<SystemState>; untilMs: number } | undefined
   return () => {
     if (found && performance.now() < found.untilMs) return found.state
-    const state = readParts(parts).then((read) => ({ version, build, startedAt, at: new Date(), ...read }))
+    const state = readParts(deps).then((read) => ({ version, build, startedAt, at: new Date(), ...read }))
     found = { state, untilMs: performance.now() + keptMs }
     state.catch(() => {
       if (found?.state === state) found = undefined
@@ -94,7 +94,7 @@ export function createSystemState({ build, ...parts }: Parts): () => Promise<Sys
   }
 }
 
-async function readParts({ database, jobs, git, storageRoot }: Omit<Parts, 'build'>) {
+async function readParts({ database, jobs, git, storageRoot }: Omit<Dependencies, 'build'>) {
   const [gitVersion, databaseMetrics, redis, storage, auditExports] = await Promise.all([
     inTime(git.readVersion()),
     readDatabaseMetrics(database),

@@ -7,7 +7,7 @@ import type { History, Resolution } from './history.js'
 import { metricsOf } from './sample.js'
 import { createHistoryStore } from './store.js'
 
-interface RecordHistoryOptions {
+interface RecordHistoryDependencies {
   snapshots: Snapshots
   history: History
   /** Switchyard's own Redis. While it is unreachable, the history is stored only in memory. */
@@ -19,7 +19,7 @@ interface RecordHistoryOptions {
 const tickMs = 10_000
 
 /** Samples every source every ten seconds until it is stopped. A source that does not answer leaves a gap. */
-export function recordHistory({ snapshots, history, redis, clock, logger }: RecordHistoryOptions) {
+export function recordHistory({ snapshots, history, redis, clock, logger }: RecordHistoryDependencies) {
   const store = createHistoryStore(redis, tickMs)
   let restored = false
 

@@ -26,14 +26,14 @@ const described: Record<Metric, { name: string; help: string }> = {
   },
 }
 
-interface Needs {
+interface Dependencies {
   database: Database
   metrics: Metrics
   logger: Logger
 }
 
 /** Exports the four delivery metrics by project as gauges. Every process exports the same values. */
-export function startShowingDelivery({ database, metrics: { registry }, logger }: Needs): Repeated {
+export function startShowingDelivery({ database, metrics: { registry }, logger }: Dependencies): Repeated {
   const gauges = metrics.map((metric) => {
     const gauge = new Gauge({ ...described[metric], labelNames: ['project'], registers: [registry] })
     return { metric, gauge }

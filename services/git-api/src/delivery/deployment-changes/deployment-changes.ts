@@ -11,7 +11,7 @@ import { leadTimesOf } from './lead-times.js'
 import type { DeploymentChange, WaitingDeployment } from './store.js'
 import * as store from './store.js'
 
-interface Needs {
+interface Dependencies {
   database: Database
   git: Git
   storages: Storages
@@ -32,20 +32,20 @@ const earlierMax = 100
  * another deployment. This work is here and not in the worker, because git-api shares the capacity of git
  * among all its users.
  */
-export function startMeasuringChanges(needs: Needs): Repeated {
+export function startMeasuringChanges(deps: Dependencies): Repeated {
   let hasEnqueuedMissing = false
   return repeat(
     async (signal) => {
-      if (!hasEnqueuedMissing) await store.enqueueMissingMeasurements(needs.database)
+      if (!hasEnqueuedMissing) await store.enqueueMissingMeasurements(deps.database)
       hasEnqueuedMissing = true
-      await measureWaiting(needs, signal)
+      await measureWaiting(deps, signal)
     },
     pauseMs,
-    (err) => needs.logger.warn({ err }, 'could not look for deployments to measure; trying again in 5 s'),
+    (err) => deps.logger.warn({ err }, 'could not look for deployments to measure; trying again in 5 s'),
   )
 }
 
-async function measureWaiting({ database, git, storages, logger }: Needs, signal: AbortSignal) {
+async function measureWaiting({ database, git, storages, logger }: Dependencies, signal: AbortSignal) {
   const claim = { storage: storages.own, rowsMax: atOnceMax, againInMs }
   for (const deployment of await store.claimWaiting(database, claim)) {
     if (signal.aborted) return

@@ -42,12 +42,12 @@ interface CreateReleaseCommand {
  *   there is no start
  */
 export async function createRelease(
-  dependencies: ReferenceDependencies,
+  deps: ReferenceDependencies,
   access: ProjectCall<Caller>,
   command: CreateReleaseCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<ReleaseView> {
-  const { database } = dependencies
+  const { database } = deps
   const { project, caller } = access
   const { tag, name = tag, description = null, releasedAt = new Date(), links } = command
   await requireTagRight(database, access, tag)
@@ -63,7 +63,7 @@ export async function createRelease(
     releasedAt,
     links,
   }
-  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
   const missing = await planMissingTag(access, command)
   await recordIntent(missing)
   let made = await addMissingTag(access, missing)
@@ -79,14 +79,14 @@ export async function createRelease(
       return stored
     })
   } catch (error) {
-    made = await removeUnreleased(dependencies, access, made)
+    made = await removeUnreleased(deps, access, made)
     if (violatedUniqueIndex(error) === null) throw error
     throw conflict('Release already exists', { cause: error })
   } finally {
     // Webhooks are notified of a tag that stays, even when the database is unreachable afterwards.
     if (made.length > 0) await publish(made)
   }
-  announce(dependencies.jobs, release, 'create')
+  announce(deps.jobs, release, 'create')
   return describeRelease(access, release)
 }
 

@@ -95,7 +95,7 @@ export async function requireTagRight(database: Database, access: ProjectCall, t
 
 /** @throws DomainError forbidden; not-found; precondition-failed; invalid for texts that do not fit */
 export async function changeRelease(
-  dependencies: ReleaseDependencies,
+  deps: ReleaseDependencies,
   access: ProjectCall,
   {
     tag,
@@ -104,10 +104,10 @@ export async function changeRelease(
   }: { tag: string; changes: ReleaseChanges; precondition: Precondition | undefined },
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<ReleaseView> {
-  await requireTagRight(dependencies.database, access, tag)
+  await requireTagRight(deps.database, access, tag)
   validateRelease(changes)
   const commit = await findTagged(access.repository, tag)
-  const release = await inTransaction(dependencies.database, async (transaction) => {
+  const release = await inTransaction(deps.database, async (transaction) => {
     const { id: projectId } = access.project
     await requireUnchanged(transaction, 'releases', { project_id: projectId, tag }, precondition)
     const changed = await store.updateRelease(transaction, projectId, tag, changes)
@@ -115,7 +115,7 @@ export async function changeRelease(
     await enqueueReleaseHook(transaction, access, { release: changed, action: 'update', baseUrl, commit })
     return changed
   })
-  announce(dependencies.jobs, release, 'update')
+  announce(deps.jobs, release, 'update')
   return describeRelease(access, release)
 }
 
@@ -125,14 +125,14 @@ export async function changeRelease(
  * @throws DomainError forbidden; not-found; precondition-failed
  */
 export async function removeRelease(
-  dependencies: ReleaseDependencies,
+  deps: ReleaseDependencies,
   access: ProjectCall,
   { tag, precondition }: { tag: string; precondition: Precondition | undefined },
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<ReleaseView> {
-  await requireTagRight(dependencies.database, access, tag)
-  const view = await getRelease(dependencies.database, access, tag)
-  const deleted = await removeReleasesOfTags(dependencies, access.project, {
+  await requireTagRight(deps.database, access, tag)
+  const view = await getRelease(deps.database, access, tag)
+  const deleted = await removeReleasesOfTags(deps, access.project, {
     tags: [tag],
     findCommitOf: () => findTagged(access.repository, tag),
     precondition,

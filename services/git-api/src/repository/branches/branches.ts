@@ -139,12 +139,12 @@ const rightsIn = (covering: readonly ProtectedBranch[], level: number) => ({
  *   exists, and a protected name that the caller may not push to
  */
 export async function createBranch(
-  dependencies: ReferenceDependencies,
+  deps: ReferenceDependencies,
   access: ProjectCall<Caller>,
   { name, start }: { name: string; start: string },
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<BranchView> {
-  const { database } = dependencies
+  const { database } = deps
   const { project, repository, level, caller } = access
   if (isObjectId(name)) throw invalid('You cannot create a branch with a SHA-1 or SHA-256 branch name.')
   if (!isNewRefName(name)) throw invalid('Branch name is invalid')
@@ -157,7 +157,7 @@ export async function createBranch(
   if (!commit)
     throw invalid(`Failed to create branch '${excerpt(name)}': invalid reference name '${excerpt(start)}'`)
   const ref = branchRef(name)
-  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
   if (!(await moveReference(repository, { ref, from: null, to: commit.id, recordIntent })))
     throw invalid('Branch already exists')
   const changed = await publish([{ ref, before: zeroId, after: commit.id }])
@@ -205,14 +205,14 @@ export async function unprotectBranch(
  *   protected branch; not-found; precondition-failed; conflict when the branch moves meanwhile
  */
 export async function deleteBranch(
-  dependencies: ReferenceDependencies,
+  deps: ReferenceDependencies,
   access: ProjectCall<Caller>,
   name: string,
   unmodifiedSinceMs: number,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<void> {
   const { project, repository, level, caller } = access
-  const branch = await getBranch(dependencies.database, access, name)
+  const branch = await getBranch(deps.database, access, name)
   if (branch.isDefault) throw invalid('The default branch of a project cannot be deleted.')
   if (branch.isProtected && level < accessLevels.maintainer) {
     throw forbidden(
@@ -220,7 +220,7 @@ export async function deleteBranch(
     )
   }
   requireUnmodifiedSince(new Date(branch.commit.author.seconds * 1000), unmodifiedSinceMs)
-  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
   const change = await removeBranch(repository, { name, target: branch.commit.id }, recordIntent)
   if (!change)
     throw conflict(`The branch ${excerpt(name)} was changed meanwhile. Please refresh and try again`)
@@ -229,11 +229,11 @@ export async function deleteBranch(
 
 /** Deletes every branch that is merged into the default branch, except protected ones. */
 export async function deleteMergedBranches(
-  dependencies: ReferenceDependencies,
+  deps: ReferenceDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<void> {
-  const { database } = dependencies
+  const { database } = deps
   const defaultTip = await findBranchTip(repository, project.defaultBranch)
   if (defaultTip === null) return
   const all = await listReferences(repository, { kind: 'branch', order: 'name', descending: false })
@@ -241,7 +241,7 @@ export async function deleteMergedBranches(
   const covering = compileProtections(await listProtectedBranches(database, project.id))
   const isDeletable = ({ name, target }: Reference) =>
     merged.has(name) && name !== project.defaultBranch && target !== defaultTip && covering(name).length === 0
-  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
   const changes: RefChange[] = []
   try {
     for (const branch of all.filter(isDeletable)) {

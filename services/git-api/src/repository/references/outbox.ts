@@ -11,7 +11,7 @@ import type { Storages } from '../../storages/storages.js'
 import { type StoringDependencies, storePushDeliveries } from './publish.js'
 import { type ClaimedIntent, claimIntents, forgetIntents } from './store.js'
 
-interface Needs extends StoringDependencies {
+interface Dependencies extends StoringDependencies {
   storages: Storages
 }
 
@@ -35,21 +35,21 @@ const aboutSchema = z.object({
  * Stores the webhook deliveries of changes whose process ended too early, and deletes changes that did not
  * happen. When that process is only slow, its deliveries have the same key, so no change is delivered twice.
  */
-export const startNotifying = (needs: Needs): Repeated =>
+export const startNotifying = (deps: Dependencies): Repeated =>
   repeat(
-    (signal) => publishInterrupted(needs, signal),
+    (signal) => publishInterrupted(deps, signal),
     pauseMs,
     (err) =>
-      needs.logger.warn({ err }, 'could not notify webhooks of interrupted changes; trying again in 5 s'),
+      deps.logger.warn({ err }, 'could not notify webhooks of interrupted changes; trying again in 5 s'),
   )
 
-async function publishInterrupted(needs: Needs, signal: AbortSignal): Promise<void> {
-  const { database, storages, logger } = needs
+async function publishInterrupted(deps: Dependencies, signal: AbortSignal): Promise<void> {
+  const { database, storages, logger } = deps
   const claim = { storage: storages.own, rowsMax: atOnceMax, againInMs }
   for (const change of await claimIntents(database, claim)) {
     if (signal.aborted) return
     try {
-      if ((await notify(needs, change)) || change.recordedMsAgo > undecidedMsMax) {
+      if ((await notify(deps, change)) || change.recordedMsAgo > undecidedMsMax) {
         await forgetIntents(database, [change.id])
       }
     } catch (err) {
@@ -61,14 +61,14 @@ async function publishInterrupted(needs: Needs, signal: AbortSignal): Promise<vo
 
 /** @returns whether the change has happened and its deliveries are stored */
 async function notify(
-  needs: Needs,
+  deps: Dependencies,
   { id, projectId, about: stored, ref, before, after }: ClaimedIntent,
 ): Promise<boolean> {
   const change = { ref, before, after }
-  const found = await findProjectForUser(needs.database, String(projectId), null)
-  if (!found || !(await hasHappened(needs.git.open(found.project), change))) return false
+  const found = await findProjectForUser(deps.database, String(projectId), null)
+  if (!found || !(await hasHappened(deps.git.open(found.project), change))) return false
   const about = { ...aboutSchema.parse(stored), project: found.project }
-  return storePushDeliveries(needs, null, about, [{ change, id }])
+  return storePushDeliveries(deps, null, about, [{ change, id }])
 }
 
 /**

@@ -48,21 +48,21 @@ interface Intents {
  * not make a push look refused, and slow work does not delay its answer.
  */
 export async function referencesChanged(
-  dependencies: ReferenceDependencies,
+  deps: ReferenceDependencies,
   about: Change,
   changes: readonly RefChange[],
   intended: Intents,
 ): Promise<void> {
-  const { jobs, backgroundWork, logger } = dependencies
+  const { jobs, backgroundWork, logger } = deps
   jobs.requestHousekeeping(about.project.id)
-  await deleteReleasesOfTags(dependencies, about, changes)
+  await deleteReleasesOfTags(deps, about, changes)
   const notified = changes.slice(0, notifiedChangesMax).flatMap((change) => {
     const event = eventOf(change.ref)
     return event === null ? [] : [{ event, change }]
   })
-  await announce(dependencies, about.project, notified)
+  await announce(deps, about.project, notified)
   const stored = storePushDeliveries(
-    dependencies,
+    deps,
     backgroundWork,
     about,
     notified.map(({ change }) => ({ change, id: intended.idOf(change) })),

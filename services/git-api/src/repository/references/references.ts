@@ -42,10 +42,10 @@ const lookInMs = 10_000
  * Begins a change of references. When this process ends between `recordIntent` and the end of `publish`,
  * another process finds out whether the references have changed, and notifies webhooks: see outbox.ts.
  */
-export function beginChange(dependencies: ReferenceDependencies, about: Change): ReferenceChange {
-  const { database } = dependencies
+export function beginChange(deps: ReferenceDependencies, about: Change): ReferenceChange {
+  const { database } = deps
   const { project, user, baseUrl, pushOptions = [] } = about
-  const broughtCommits = noteCommitsOfJob(dependencies, about)
+  const broughtCommits = noteCommitsOfJob(deps, about)
   const { id, name, username, email } = user
   // The options of a push are added to this array between `beginChange` and `recordIntent`.
   const row = {
@@ -69,8 +69,8 @@ export function beginChange(dependencies: ReferenceDependencies, about: Change):
     },
     async publish(changes) {
       await broughtCommits.store()
-      const changed = { ...about, project: await settleDefaultBranch(dependencies, project, changes) }
-      await referencesChanged(dependencies, changed, changes, {
+      const changed = { ...about, project: await settleDefaultBranch(deps, project, changes) }
+      await referencesChanged(deps, changed, changes, {
         idOf: (change) => intended.get(keyOf(change)),
         async forget() {
           if (intended.size > 0) await forgetIntents(database, [...intended.values()])
@@ -109,7 +109,7 @@ function noteCommitsOfJob({ database, git, logger }: ReferenceDependencies, { pr
 
 /** Returns the project, whose default branch may change with its branches. */
 async function settleDefaultBranch(
-  dependencies: ReferenceDependencies,
+  deps: ReferenceDependencies,
   project: Project,
   changes: readonly RefChange[],
 ): Promise<Project> {
@@ -121,10 +121,10 @@ async function settleDefaultBranch(
   )
   if (!maySettle && wantedDefaultBranch === null) return project
   try {
-    return await adoptDefaultBranch(dependencies, project)
+    return await adoptDefaultBranch(deps, project)
   } catch (err) {
     // The references have changed, so an unreachable database must not make the change look refused.
-    dependencies.logger.warn({ err, project_id: id }, 'could not adopt the default branch')
+    deps.logger.warn({ err, project_id: id }, 'could not adopt the default branch')
     return project
   }
 }

@@ -143,19 +143,19 @@ interface CreateTagCommand {
  *   create, a start that names no commit, and a tag that exists
  */
 export async function createTag(
-  dependencies: ReferenceDependencies,
+  deps: ReferenceDependencies,
   access: ProjectCall<Caller>,
   command: CreateTagCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<TagView> {
   const { project, caller } = access
-  if (!(await mayCreateTag(dependencies.database, access, command.name))) throw invalid(protectedTagRefusal)
-  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  if (!(await mayCreateTag(deps.database, access, command.name))) throw invalid(protectedTagRefusal)
+  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
   const change = await planTag(access, command)
   await recordIntent([change])
   await addTag(access, change)
   await publish([change])
-  return getTag(dependencies.database, access, command.name)
+  return getTag(deps.database, access, command.name)
 }
 
 /**
@@ -196,14 +196,14 @@ export async function addTag({ repository }: ProjectCall, { ref, after }: RefCha
  *   moves meanwhile
  */
 export async function deleteTag(
-  dependencies: ReferenceDependencies,
+  deps: ReferenceDependencies,
   access: ProjectCall<Caller>,
   name: string,
   unmodifiedSinceMs: number,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<void> {
   const { project, repository, level, caller } = access
-  const { target, taggedAt, commit, isProtected } = await getTag(dependencies.database, access, name)
+  const { target, taggedAt, commit, isProtected } = await getTag(deps.database, access, name)
   if (isProtected && level < accessLevels.maintainer) {
     throw forbidden(
       'You are not allowed to delete protected tags from this project. Only a project maintainer or owner can delete a protected tag.',
@@ -211,7 +211,7 @@ export async function deleteTag(
   }
   requireUnmodifiedSince(taggedAt ?? new Date((commit?.committer.seconds ?? 0) * 1000), unmodifiedSinceMs)
   const ref = tagRef(name)
-  const { recordIntent, publish } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
   if (!(await moveReference(repository, { ref, from: target, to: null, recordIntent }))) {
     throw conflict(`The tag ${excerpt(name)} was changed meanwhile. Please refresh and try again`)
   }

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 30_000 })
 
 let folder: string
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'switchyard-release-test-'))
+  folder = mkdtempSync(join(tmpdir(), 'switchyard-sign-test-'))
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
@@ -20,8 +20,8 @@ const labelsOf = (revision: string, base: string) => ({
   'org.opencontainers.image.base.name': base,
 })
 
-/** Returns the output of release.mjs for an archive of an image with these labels. */
-function release(labels: Record<string, string>, { sbom = true } = {}): string {
+/** Returns the output of sign.mjs for an archive of an image with these labels. */
+function sign(labels: Record<string, string>, { sbom = true } = {}): string {
   const work = join(folder, 'image')
   mkdirSync(join(work, 'app'), { recursive: true })
   writeFileSync(join(work, 'app', sbom ? 'sbom.cdx.json' : 'other.json'), '{}')
@@ -35,7 +35,7 @@ function release(labels: Record<string, string>, { sbom = true } = {}): string {
   mkdirSync(archives)
   const files = ['manifest.json', 'config.json', 'layer.tar']
   execaSync('tar', ['-cf', join(archives, 'git-api.tar'), '-C', work, ...files])
-  const script = join(repository, 'ops/docker/release.mjs')
+  const script = join(repository, 'ops/docker/sign.mjs')
   // cosign and its key are missing, so nothing can be signed.
   const options = { reject: false, env: { PATH: process.env.PATH } } as const
   const { exitCode, stderr } = execaSync('node', [script, archives, 'none', 'https://ci.example'], options)
@@ -44,20 +44,20 @@ function release(labels: Record<string, string>, { sbom = true } = {}): string {
 }
 
 it('signs no image without a list of its parts, and names the reason', () => {
-  expect(release({}, { sbom: false })).toMatch(/^✗ .*git-api.tar has no \/app\/sbom.cdx.json/)
+  expect(sign({}, { sbom: false })).toMatch(/^✗ .*git-api.tar has no \/app\/sbom.cdx.json/)
 })
 
 it('signs no image of an unknown commit', () => {
-  expect(release(labelsOf('unknown', `node@${digest}`))).toMatch(
+  expect(sign(labelsOf('unknown', `node@${digest}`))).toMatch(
     /^✗ .*names no commit: build it with --build-arg REVISION/,
   )
   rmSync(join(folder, 'archives'), { recursive: true })
-  expect(release(labelsOf('f'.repeat(40), `node@${digest}`))).toMatch(
+  expect(sign(labelsOf('f'.repeat(40), `node@${digest}`))).toMatch(
     /^✗ this checkout has no pnpm-lock.yaml of commit f{40}$/,
   )
 })
 
 it('signs no image that is based on a Node image which can change', () => {
   const { stdout: head } = execaSync('git', ['rev-parse', 'HEAD'], { cwd: repository })
-  expect(release(labelsOf(head, 'node:24'))).toMatch(/^✗ .*was built on node:24, which has no digest$/)
+  expect(sign(labelsOf(head, 'node:24'))).toMatch(/^✗ .*was built on node:24, which has no digest$/)
 })

@@ -9,7 +9,7 @@ import { runCosign } from '../release/cosign.mjs'
 import { readArguments } from '../setup/arguments.mjs'
 
 const { operands } = readArguments(
-  `node ops/docker/release.mjs FOLDER KEY BUILDER
+  `node ops/docker/sign.mjs FOLDER KEY BUILDER
   FOLDER   has an archive of each image, NAME.tar from "docker save" or "buildah push … docker-archive:…"
   KEY      is a private key of cosign, whose password is in COSIGN_PASSWORD
   BUILDER  is an address that names where the images were built, such as https://ci.example.com/switchyard`,
