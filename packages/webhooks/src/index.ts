@@ -1,7 +1,6 @@
 export { type BranchFilter, branchFilterStrategies, matchesBranch } from './branch-filter.js'
 export { changeWebhookHeader } from './change-header.js'
 export type { CustomHeader } from './custom-headers.js'
-export { type Delivered, deliverToHost, deliveryLeaseMs } from './deliver.js'
 export {
   type ProjectWebhookEvent,
   projectWebhookEvents,
@@ -37,8 +36,7 @@ export {
   webhookStateShape,
 } from './present.js'
 export { type FailedActivity, type SagaNews, type SagaOccurrence, sagaPayload } from './saga-payload.js'
-export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'
-export { createSender, type Sender } from './send.js'
+export { createSecretBox, type SecretBox, UnreadableSecret, webhookSecretFields } from './secret-box.js'
 export {
   deliveriesTo,
   enqueueDeliveries,
@@ -47,7 +45,6 @@ export {
   type Recipient,
   redeliver,
 } from './store/deliveries.js'
-export { deleteDeliveriesBefore, listHostsWithDueDeliveries } from './store/delivery-attempts.js'
 export {
   createWebhook,
   getWebhook,
@@ -56,4 +53,10 @@ export {
   type Webhook,
   type WebhookOwner,
 } from './store/hooks.js'
-export { checkStoredSecrets, encryptStoredSecrets } from './stored-secrets.js'
+export { type RequestSecretsRow, requestSecretColumns } from './store/request-secrets.js'
+export {
+  checkStoredSecrets,
+  encryptStoredSecrets,
+  type RequestSecrets,
+  readRequestSecrets,
+} from './stored-secrets.js'

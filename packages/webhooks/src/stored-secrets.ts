@@ -1,7 +1,13 @@
 import type { Database } from '@switchyard/db'
+import { openHeaders } from './custom-headers.js'
 import { type SecretBox, UnreadableSecret } from './secret-box.js'
-import type { ClaimedDelivery } from './store/delivery-attempts.js'
-import { listHeaderKeys, listHeadersToEncrypt, replaceHeaderValues } from './store/header-values.js'
+import {
+  listHeaderKeys,
+  listHeadersToEncrypt,
+  replaceHeaderValues,
+  toStoredHeaders,
+} from './store/header-values.js'
+import type { RequestSecretsRow } from './store/request-secrets.js'
 import {
   countSecretsByKey,
   type EncryptedSecret,
@@ -9,6 +15,7 @@ import {
   listSecretsToEncrypt,
   replaceSecret,
   type StoredSecret,
+  toStoredSecret,
 } from './store/secrets.js'
 
 const rowsAtOnce = 100
@@ -32,24 +39,32 @@ export function readSecret(stored: StoredSecret, box: SecretBox): string | null 
   return stored.encrypted === null ? null : box.decrypt(stored.encrypted)
 }
 
+/** The secrets of a webhook for its requests. */
+export interface RequestSecrets {
+  /** The secret, and the previous one for a day after a change; none: requests are not signed. */
+  signing: string[]
+  /** Further headers. */
+  headers: Record<string, string>
+}
+
 /**
- * Returns the secrets that sign a delivery, the newest first. A previous secret whose key is missing no
- * longer signs.
+ * Decrypts the secrets of a webhook for its requests. A previous secret whose key is missing no longer signs.
  *
- * @throws UnreadableSecret when the current one cannot be decrypted
+ * @throws UnreadableSecret when the current secret or the headers cannot be decrypted
  */
-export function readSigningSecrets(
-  { secret, previousSecret }: Pick<ClaimedDelivery, 'secret' | 'previousSecret'>,
-  box: SecretBox,
-): string[] {
-  const present = readSecret(secret, box)
-  if (present === null) return []
-  try {
-    return previousSecret === null ? [present] : [present, box.decrypt(previousSecret)]
-  } catch (error) {
-    if (error instanceof UnreadableSecret) return [present]
-    throw error
+export function readRequestSecrets(row: RequestSecretsRow, box: SecretBox): RequestSecrets {
+  const secret = readSecret(toStoredSecret(row), box)
+  const headers = openHeaders(toStoredHeaders(row), box).map(({ key, value }) => [key, value])
+  return {
+    signing: secret === null ? [] : [secret, ...readPreviousSecret(row, box)],
+    headers: Object.fromEntries(headers),
   }
+}
+
+function readPreviousSecret(row: RequestSecretsRow, box: SecretBox): string[] {
+  const { previousSecret: bytes, previousSecretKeyId: keyId } = row
+  const text = bytes === null || keyId === null ? null : tryToDecrypt({ bytes, keyId }, box)
+  return text === null ? [] : [text]
 }
 
 /**

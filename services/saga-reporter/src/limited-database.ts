@@ -20,7 +20,11 @@ export function openLimitedDatabase(config: Config, lifecycle: ServiceContext['l
   return limitedDatabase
 }
 
-/** What `catch` of a query takes to throw a refusal where the pool's time for a statement did not suffice. */
+/**
+ * Rethrows the failure of a query; one that exceeded the pool's time limit becomes a refusal.
+ *
+ * @throws DomainError unavailable
+ */
 export function refuseTooLong(cause: unknown): never {
   throw sqlStateOf(cause) === sqlStates.queryCanceled
     ? unavailable('the question takes too long to answer: narrow it by time, service_name or status', {

@@ -62,8 +62,8 @@ import { webhookRoutes } from './webhooks/routes.js'
 const answerTimeoutMs = 10_000
 
 /**
- * Receives lifecycle events over gRPC and serves sagas over HTTP. On close, gRPC drains first, and the
- * connections to PostgreSQL close last.
+ * Records events of sagas, and serves sagas to readers, both over gRPC and HTTP. On close, gRPC drains first,
+ * and the connections to PostgreSQL close last.
  */
 export async function createService(config: Config, context: ServiceContext) {
   const { logger, metrics, health, lifecycle } = context

@@ -25,7 +25,7 @@ export function tenantRoute<Input extends z.ZodType>(
   options: RouteOptions = {},
 ): Route {
   const handle: typeof definition.handle = async (input, caller, call) => {
-    requireOwnTenant(caller, input as { tenant?: string })
+    requireNamedTenant(caller, input as { tenant?: string })
     return definition.handle(input, caller, call)
   }
   const defaults = (caller: unknown) => {
@@ -35,8 +35,8 @@ export function tenantRoute<Input extends z.ZodType>(
   return route(method, path, guard, { ...definition, handle }, { ...options, defaults })
 }
 
-/** @throws DomainError forbidden | invalid-parameters when the request is about every tenant */
-function requireOwnTenant(caller: Caller, { tenant }: { tenant?: string }): void {
+/** @throws DomainError forbidden | invalid-parameters when a bound token names no tenant */
+function requireNamedTenant(caller: Caller, { tenant }: { tenant?: string }): void {
   const bound = boundTenantsOf(caller)
   if (bound === null) return
   if (tenant === undefined) throw invalidParameters(['tenant is missing'])

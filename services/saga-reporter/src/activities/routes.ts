@@ -83,7 +83,7 @@ function presentBytes({ size, sha256, bytes }: StoredPayload, name: string): Pre
   }
 }
 
-/** Lists runs, newest first. */
+/** Lists activities, newest first. */
 const listParkedActivities = (database: Pooled) =>
   endpoint({
     summary: 'Activities whose saga no event has named',

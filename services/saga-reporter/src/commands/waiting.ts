@@ -39,8 +39,10 @@ export class CommandWaiting {
   }
 
   /**
-   * Counts a waiting call. @returns a function that ends the count @throws DomainError rate-limited |
-   * unavailable
+   * Counts a waiting call.
+   *
+   * @returns a function that ends the count
+   * @throws DomainError rate-limited | unavailable
    */
   enter(sender: string): () => void {
     return this.#slots.takeAtOnce({ sender })

@@ -14,7 +14,7 @@ export const logRoutes = (database: Pooled, traceUrlTemplate: string | undefined
   tenantRoute('GET', '/sagas/:id/events', sagaReader, listSagaEvents(database, traceUrlTemplate)),
 ]
 
-/** The log in order. */
+/** Lists events in the order of the log. */
 const listSagaEvents = (database: Pooled, traceUrlTemplate: string | undefined) =>
   endpoint({
     summary: 'The log of a saga',

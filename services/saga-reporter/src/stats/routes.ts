@@ -13,7 +13,7 @@ export const statsRoutes = (database: Pooled, clock: Clock): Route[] => [
   tenantRoute('GET', '/sagas/failure_history', sagaReader, getFailureHistory(database, clock)),
 ]
 
-/** By default of the last 24 hours. */
+/** Measures the last 24 hours by default. */
 const getStats = (database: Pooled, clock: Clock) =>
   endpoint({
     summary: 'Metrics of the sagas that were created in a time',
@@ -110,7 +110,7 @@ function totals(
 const bucketSecondsDefault = 900
 const bucketsMax = 300
 
-/** By default of the last 24 hours. */
+/** Counts the last 24 hours by default. */
 const getFailureHistory = (database: Pooled, clock: Clock) =>
   endpoint({
     summary: 'How many activities failed in each part of a time, by cause',

@@ -1,13 +1,10 @@
 import { queueNames, webhookDeliveryJob } from '@switchyard/contracts/jobs'
 import type { Database } from '@switchyard/db'
 import { type Clock, dayMs } from '@switchyard/domain'
-import {
-  deleteDeliveriesBefore,
-  deliverToHost,
-  encryptStoredSecrets,
-  listHostsWithDueDeliveries,
-} from '@switchyard/webhooks'
+import { encryptStoredSecrets } from '@switchyard/webhooks'
 import { jobType, type Producer } from '../job-type.js'
+import { deliverToHost } from './deliver.js'
+import { deleteDeliveriesBefore, listHostsWithDueDeliveries } from './delivery-store.js'
 import type { WebhookTools } from './webhooks.js'
 
 /**

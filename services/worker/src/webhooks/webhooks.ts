@@ -1,16 +1,12 @@
 import { targetPolicy } from '@switchyard/outbound-http'
 import type { Lifecycle } from '@switchyard/service-kit/lifecycle'
 import type { Metrics } from '@switchyard/service-kit/observability'
-import {
-  createSecretBox,
-  createSender,
-  type Delivered,
-  type SecretBox,
-  type Sender,
-} from '@switchyard/webhooks'
+import { createSecretBox, type SecretBox } from '@switchyard/webhooks'
 import { Counter } from 'prom-client'
 import { createBoundedLabels } from '../bounded-labels.js'
 import type { Config } from '../config.js'
+import type { Delivered } from './deliver.js'
+import { createSender, type Sender } from './send.js'
 
 /** The tools of the webhooks' jobs. */
 export interface WebhookTools {

@@ -1,24 +1,13 @@
 import type { Pooled } from '@switchyard/db'
-import { headerColumns, type StoredHeaders, type StoredHeadersRow, toStoredHeaders } from './header-values.js'
-import {
-  type EncryptedSecret,
-  type StoredSecret,
-  type StoredSecretRow,
-  secretColumns,
-  toStoredSecret,
-} from './secrets.js'
+import { type RequestSecretsRow, requestSecretColumns } from '@switchyard/webhooks'
 
 /** A delivery that this process has claimed and sends now. */
-export interface ClaimedDelivery {
+export interface ClaimedDelivery extends RequestSecretsRow {
   id: string
   webhookId: number
   scope: 'saga' | 'project'
   url: string
   host: string
-  secret: StoredSecret
-  /** The secret before the last change, for a day after it. */
-  previousSecret: EncryptedSecret | null
-  headers: StoredHeaders
   /** Whether the certificate of the receiver is checked. */
   verifyTls: boolean
   event: string
@@ -72,19 +61,9 @@ const claim = {
       ) due
       WHERE of_host.host = $1 AND of_host.enabled
       ORDER BY due.next_attempt_at LIMIT 1)
-    RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, ${secretColumns},
-      CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS "previousSecret",
-      w.previous_secret_key_id AS "previousSecretKeyId",
-      ${headerColumns}, w.verify_tls AS "verifyTls", d.event, d.payload,
-      d.request_headers AS "requestHeaders", d.attempts, d.attempted_at AS "attemptedAt"`,
-}
-
-interface ClaimedRow
-  extends Omit<ClaimedDelivery, 'secret' | 'previousSecret' | 'headers'>,
-    StoredSecretRow,
-    StoredHeadersRow {
-  previousSecret: Buffer<ArrayBuffer> | null
-  previousSecretKeyId: string | null
+    RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, w.verify_tls AS "verifyTls", d.event,
+      d.payload, d.request_headers AS "requestHeaders", d.attempts, d.attempted_at AS "attemptedAt",
+      ${requestSecretColumns}`,
 }
 
 /**
@@ -98,32 +77,8 @@ export async function claimDelivery(
   host: string,
   leaseMs: number,
 ): Promise<ClaimedDelivery | null> {
-  const { rows } = await pool.query<ClaimedRow>({
-    ...claim,
-    values: [host, leaseMs],
-  })
-  const [row] = rows
-  if (!row) return null
-  const {
-    plainSecret,
-    encryptedSecret,
-    secretKeyId,
-    previousSecret,
-    previousSecretKeyId,
-    headerNames,
-    encryptedHeaders,
-    headersKeyId,
-    ...delivery
-  } = row
-  return {
-    ...delivery,
-    secret: toStoredSecret({ plainSecret, encryptedSecret, secretKeyId }),
-    previousSecret:
-      previousSecret && previousSecretKeyId !== null
-        ? { keyId: previousSecretKeyId, bytes: previousSecret }
-        : null,
-    headers: toStoredHeaders({ headerNames, encryptedHeaders, headersKeyId }),
-  }
+  const { rows } = await pool.query<ClaimedDelivery>({ ...claim, values: [host, leaseMs] })
+  return rows[0] ?? null
 }
 
 // A redelivery that was requested meanwhile, or a later attempt, is not this attempt, and stays unchanged.

@@ -1,10 +1,11 @@
 import type { Database } from '@switchyard/db'
 import { tracing } from '@switchyard/service-kit/observability'
-import { openHeaders } from './custom-headers.js'
-import { messageOf } from './message.js'
-import { retryAfterMs, retryDelayMs } from './retry-delay.js'
-import { type SecretBox, UnreadableSecret } from './secret-box.js'
-import type { Sender, SendResult } from './send.js'
+import {
+  type RequestSecrets,
+  readRequestSecrets,
+  type SecretBox,
+  UnreadableSecret,
+} from '@switchyard/webhooks'
 import {
   type AttemptRecord,
   type ClaimedDelivery,
@@ -13,8 +14,10 @@ import {
   postponeDeliveries,
   recordAttempt,
   type WebhookHealth,
-} from './store/delivery-attempts.js'
-import { readSigningSecrets } from './stored-secrets.js'
+} from './delivery-store.js'
+import { messageOf } from './message.js'
+import { retryAfterMs, retryDelayMs } from './retry-delay.js'
+import type { Sender, SendResult } from './send.js'
 
 /** The result of one attempt, for logs and metrics. */
 export interface Delivered {
@@ -27,7 +30,7 @@ export interface Delivered {
   disabled: string | null
 }
 
-export interface DeliverOptions {
+interface DeliverOptions {
   database: Database
   sender: Sender
   secretBox: SecretBox
@@ -37,7 +40,7 @@ export interface DeliverOptions {
 }
 
 /** Lease of a delivery. It is longer than an attempt takes, including the recording of its result. */
-export const deliveryLeaseMs = 30_000
+const leaseMs = 30_000
 /** Most simultaneous requests to one host. */
 const requestsAtOnce = 4
 const failingMsMax = 5 * 86_400_000
@@ -55,7 +58,7 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
   let isAnswering = true
   const lanes = Array.from({ length: requestsAtOnce }, async () => {
     while (isAnswering && !options.signal.aborted) {
-      const delivery = await claimDelivery(options.database, host, deliveryLeaseMs)
+      const delivery = await claimDelivery(options.database, host, leaseMs)
       if (delivery === null) return
       if (await deliver(delivery, options)) isAnswering = false
     }
@@ -101,14 +104,9 @@ async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Prom
  * Sends a delivery. One whose secret cannot be read is not sent, because its receiver could not verify it.
  */
 async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOptions) {
-  let secrets: Parameters<typeof messageOf>[1]
+  let secrets: RequestSecrets
   try {
-    secrets = {
-      signing: readSigningSecrets(delivery, secretBox),
-      headers: Object.fromEntries(
-        openHeaders(delivery.headers, secretBox).map(({ key, value }) => [key, value]),
-      ),
-    }
+    secrets = readRequestSecrets(delivery, secretBox)
   } catch (error) {
     if (!(error instanceof UnreadableSecret)) throw error
     const result: SendResult = { status: null, headers: {}, body: '', error: error.message, durationMs: 0 }

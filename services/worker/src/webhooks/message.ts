@@ -1,18 +1,16 @@
+import type { RequestSecrets } from '@switchyard/webhooks'
+import { sign, signatureHeader } from '@switchyard/webhooks/signature'
+import type { ClaimedDelivery } from './delivery-store.js'
 import type { Message } from './send.js'
-import { sign, signatureHeader } from './signature.js'
-import type { ClaimedDelivery } from './store/delivery-attempts.js'
 
 /**
  * Returns the HTTP request of a delivery. `X-Switchyard-Delivery` is equal for all attempts, so that a
  * receiver recognizes repetitions. Each attempt has a new signature, because the time of a signature must be
  * recent. Webhooks of projects also have GitLab's headers.
- *
- * @param signing the secret, and the previous one for a day after a change; none: the request is not signed
- * @param headers further headers of the webhook
  */
 export function messageOf(
-  delivery: Omit<ClaimedDelivery, 'secret' | 'previousSecret' | 'headers'>,
-  { signing, headers }: { signing: readonly string[]; headers: Record<string, string> },
+  delivery: ClaimedDelivery,
+  { signing, headers }: RequestSecrets,
   now: Date,
 ): Message {
   // The stored header names the trace of the event. The tracing of the process adds one for this attempt.

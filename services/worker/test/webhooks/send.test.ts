@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { targetPolicy } from '@switchyard/outbound-http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createSender, type Sender } from '../src/index.js'
+import { createSender, type Sender } from '../../src/webhooks/send.js'
 
 const servers: Server[] = []
 const senders: Sender[] = []
@@ -55,7 +55,7 @@ describe('a request', () => {
 
   it('is sent again after one that failed because the process had no file handles left', async () => {
     const port = await listen((_request, response) => response.end())
-    const program = fileURLToPath(new URL('./fixtures/send-without-handles.ts', import.meta.url))
+    const program = fileURLToPath(new URL('./send-without-handles.ts', import.meta.url))
     const node = [process.execPath, '--import', 'tsx', program]
     const limited = ['-c', 'ulimit -n 1024; exec "$@"', 'sh', ...node, `http://127.0.0.1:${port}/`]
     const { stdout } = await promisify(execFile)('sh', limited)

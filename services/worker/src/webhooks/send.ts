@@ -34,7 +34,7 @@ export interface Sender {
   close(): Promise<void>
 }
 
-export interface SenderOptions {
+interface SenderOptions {
   policy: TargetPolicy
   /** Time limit of an attempt. Unset: 10,000. */
   timeoutMs?: number
