@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Small files that take long, in the order in which they begin: what waits much stands beside what keeps the machine busy. */
+/**
+ * Small files that take long, in the order in which they begin: what waits much stands beside what keeps the
+ * machine busy.
+ */
 const longest = [
   'trials/chaos/chaos',
   'trials/end-to-end/start-and-stop',
@@ -18,8 +21,8 @@ const longest = [
 ]
 
 /**
- * Begins with the files that take longest, so that none of them runs alone at the end. Without results of an earlier run, vitest
- * begins with the largest files.
+ * Begins with the files that take longest, so that none of them runs alone at the end. Without results of an
+ * earlier run, vitest begins with the largest files.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
@@ -30,10 +33,10 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// Packages export their sources, so no build stands between an edit and its test. Services that tests start as processes run from
-// bundles, which `bundled` makes anew when the sources have changed. Where files are not isolated, those of one worker share what they
-// import, which takes longer to load than most files to run. So tests keep nothing in modules: each starts its own servers, with
-// databases of its own.
+// Packages export their sources, so no build stands between an edit and its test. Services that tests start
+// as processes run from bundles, which `bundled` makes anew when the sources have changed. Where files are
+// not isolated, those of one worker share what they import, which takes longer to load than most files to
+// run. So tests keep nothing in modules: each starts its own servers, with databases of its own.
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
@@ -62,8 +65,8 @@ export default defineConfig({
             'trials/fuzz/*.test.ts',
           ],
           isolate: false,
-          // Each test brings servers of its own, and waits for much of its time. More files at once, beside one of those that go from
-          // end to end, starve them on two cores.
+          // Each test brings servers of its own, and waits for much of its time. More files at once, beside
+          // one of those that go from end to end, starve them on two cores.
           maxWorkers: 3,
           // Guards against hanging; a busy machine takes ten times as long as an idle one.
           testTimeout: 120_000,
@@ -121,7 +124,8 @@ export default defineConfig({
         },
       },
       {
-        // Prometheus and exporters of Debian, in a network that trials/monitoring/run.mjs makes; as root, and not part of `npm test`.
+        // Prometheus and exporters of Debian, in a network that trials/monitoring/run.mjs makes; as root, and
+        // not part of `npm test`.
         test: {
           name: 'monitoring',
           include: ['trials/monitoring/*.test.ts'],
@@ -149,7 +153,8 @@ export default defineConfig({
         },
       },
       {
-        // The containers of docker-compose.yml, which trials/compose/run.mjs has made; as root, and not part of `npm test`.
+        // The containers of docker-compose.yml, which trials/compose/run.mjs has made; as root, and not part
+        // of `npm test`.
         test: {
           name: 'compose',
           include: ['trials/compose/*.test.ts'],

@@ -1,5 +1,5 @@
-// Prepares the commit of a release: sets the version that the changesets ask for, and writes its section of the
-// changelog.
+// Prepares the commit of a release: sets the version that the changesets ask for, and writes its section of
+// the changelog.
 import { takeChangesets } from './release/take-changesets.mjs'
 import { readArguments } from './setup/arguments.mjs'
 import { root } from './setup/bootstrap.mjs'

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Starts nginx with the configuration of one folder ($1) and its temporary files in another ($2). TRUSTED_PROXIES lists
-# addresses and networks of proxies, separated by commas. nginx accepts the client's address only from these proxies.
+# Starts nginx with the configuration of one folder ($1) and its temporary files in another ($2).
+# TRUSTED_PROXIES lists addresses and networks of proxies, separated by commas. nginx accepts the client's
+# address only from these proxies.
 set -eu
 # Reads the container's name server, because its address differs between Docker and podman.
 awk '$1 == "nameserver" { print "resolver " ($2 ~ /:/ ? "[" $2 "]" : $2) " valid=5s ipv6=off;"; exit }' /etc/resolv.conf >"$2/resolver.conf"

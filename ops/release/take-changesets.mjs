@@ -7,8 +7,8 @@ import { SetupProblem } from '../setup/setup-step.mjs'
 const changeset = fileURLToPath(import.meta.resolve('@changesets/cli/bin.js'))
 
 /**
- * Gives every package of a checkout, and the checkout itself, the version that its changesets ask for. Moves the
- * texts of the changesets to a section of CHANGELOG.md, and deletes the changesets.
+ * Gives every package of a checkout, and the checkout itself, the version that its changesets ask for. Moves
+ * the texts of the changesets to a section of CHANGELOG.md, and deletes the changesets.
  *
  * @returns the version
  * @throws SetupProblem without a changeset

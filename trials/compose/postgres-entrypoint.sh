@@ -1,5 +1,6 @@
 #!/bin/sh
-# Like the entry point of the official image: creates the database in an empty volume, then runs the arguments.
+# Like the entry point of the official image: creates the database in an empty volume, then runs the
+# arguments.
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   mkdir -p -m 0700 "$PGDATA"

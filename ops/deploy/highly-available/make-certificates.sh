@@ -1,8 +1,9 @@
 #!/bin/sh
 # Makes the certificates of the machines, with openssl 3:
 #   make-certificates.sh FOLDER VIRTUAL_ADDRESS one=ADDRESS two=ADDRESS three=ADDRESS
-# FOLDER gets ca.pem and ca.key, the authority, which a second run uses again, and for each machine a folder with ca.pem, machine.pem and
-# machine.pem.key. A certificate names its machine, the addresses at which it answers, and 127.0.0.1. Keep ca.key away from the machines.
+# FOLDER gets ca.pem and ca.key, the authority, which a second run uses again, and for each machine a folder
+# with ca.pem, machine.pem and machine.pem.key. A certificate names its machine, the addresses at which it
+# answers, and 127.0.0.1. Keep ca.key away from the machines.
 set -eu
 folder=$1 virtual=$2
 shift 2

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Copies a renewed certificate into the folder of the gateway, and makes nginx load it. For certbot, put a link to this file
-# into /etc/letsencrypt/renewal-hooks/deploy. Another ACME client runs `deploy-hook.sh LINEAGE`, where LINEAGE is the folder
-# of fullchain.pem and privkey.pem. The container cannot mount that folder itself, because only root can read it.
+# Copies a renewed certificate into the folder of the gateway, and makes nginx load it. For certbot, put a
+# link to this file into /etc/letsencrypt/renewal-hooks/deploy. Another ACME client runs
+# `deploy-hook.sh LINEAGE`, where LINEAGE is the folder of fullchain.pem and privkey.pem. The container cannot
+# mount that folder itself, because only root can read it.
 #
-# TLS_FOLDER  where the copies go, as in .env        (default: the folder certificates beside docker-compose.yml)
+# TLS_FOLDER  where the copies go, as in .env        (default: certificates beside docker-compose.yml)
 # TLS_OWNER   the user of nginx in the container     (default: 101)
 # RELOAD      the command that makes nginx load them (default: with docker compose)
 set -eu

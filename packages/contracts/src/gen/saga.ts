@@ -1402,7 +1402,10 @@ export const SagaService = {
     responseSerialize: (value: CommonResponse): Buffer => Buffer.from(CommonResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
-  /** Takes SagaStartedRequest. Clients that send SagaEndedRequest are wire compatible: their ExpiresAt arrives as serviceName. */
+  /**
+   * Takes SagaStartedRequest. Clients that send SagaEndedRequest are wire compatible: their ExpiresAt arrives
+   * as serviceName.
+   */
   sagaEnded: {
     path: "/svc.Sagas.Server.Grpc.Saga/SagaEnded" as const,
     requestStream: false as const,
@@ -1496,7 +1499,10 @@ export const SagaService = {
 
 export interface SagaServer extends UntypedServiceImplementation {
   sagaStarted: handleUnaryCall<SagaStartedRequest, CommonResponse>;
-  /** Takes SagaStartedRequest. Clients that send SagaEndedRequest are wire compatible: their ExpiresAt arrives as serviceName. */
+  /**
+   * Takes SagaStartedRequest. Clients that send SagaEndedRequest are wire compatible: their ExpiresAt arrives
+   * as serviceName.
+   */
   sagaEnded: handleUnaryCall<SagaStartedRequest, CommonResponse>;
   activityExecuteStarted: handleUnaryCall<ActivityExecuteStartedRequest, CommonResponse>;
   activityRetried: handleUnaryCall<ActivityRetriedRequest, CommonResponse>;
@@ -1524,7 +1530,10 @@ export interface SagaClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
   ): ClientUnaryCall;
-  /** Takes SagaStartedRequest. Clients that send SagaEndedRequest are wire compatible: their ExpiresAt arrives as serviceName. */
+  /**
+   * Takes SagaStartedRequest. Clients that send SagaEndedRequest are wire compatible: their ExpiresAt arrives
+   * as serviceName.
+   */
   sagaEnded(
     request: SagaStartedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,

@@ -88,8 +88,8 @@ export enum CommandResult {
   /** COMMAND_RESULT_REFUSED - It was not tried, and never will be. */
   COMMAND_RESULT_REFUSED = 3,
   /**
-   * COMMAND_RESULT_RETURNED - It was not tried: it may be leased again at once, also by the same caller unless that names it in except_ids. Only before the
-   * lease ends.
+   * COMMAND_RESULT_RETURNED - It was not tried: it may be leased again at once, also by the same caller unless that names it in
+   * except_ids. Only before the lease ends.
    */
   COMMAND_RESULT_RETURNED = 4,
   UNRECOGNIZED = -1,
@@ -143,15 +143,18 @@ export interface LeaseCommandsRequest {
   serviceName: string;
   /** At most 100. Unset: 1. */
   max: number;
-  /** 1 to 3600. Unset: 60. A command that is not answered within this time becomes unknown, and is leased again only when an operator asks for it. */
+  /**
+   * 1 to 3600. Unset: 60. A command that is not answered within this time becomes unknown, and is leased
+   * again only when an operator asks for it.
+   */
   leaseSeconds: number;
   /** How long the call waits for a command: 0 to 60. Unset: 0. It ends half a second before its deadline. */
   waitSeconds: number;
   /** Who asks; operators see it. */
   worker: string;
   /**
-   * At most 1000 ids of commands that the caller does not want, such as those that it has returned because another process has
-   * their sagas.
+   * At most 1000 ids of commands that the caller does not want, such as those that it has returned because
+   * another process has their sagas.
    */
   exceptIds: string[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -179,8 +182,8 @@ export interface LeasedCommand {
     | Date
     | undefined;
   /**
-   * How often the command was leased, this time included. From 2 on, an operator may have had it delivered again although nobody
-   * knows what the delivery before has done.
+   * How often the command was leased, this time included. From 2 on, an operator may have had it delivered
+   * again although nobody knows what the delivery before has done.
    */
   delivery: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -941,7 +944,10 @@ export const AcknowledgeCommandResponse: MessageFns<AcknowledgeCommandResponse> 
   },
 };
 
-/** Hands what operators ask of a saga to the orchestrators of its service, each command to one of them. Who may report may call it. */
+/**
+ * Hands what operators ask of a saga to the orchestrators of its service, each command to one of them. Who
+ * may report may call it.
+ */
 export type SagaCommandsService = typeof SagaCommandsService;
 export const SagaCommandsService = {
   /** Leases commands of a service, the oldest first. It waits for one when there is none. */
@@ -956,8 +962,8 @@ export const SagaCommandsService = {
     responseDeserialize: (value: Buffer): LeaseCommandsResponse => LeaseCommandsResponse.decode(value),
   },
   /**
-   * Says what became of a leased command. Repeating it is no error. FAILED_PRECONDITION when the command has another answer,
-   * was returned, or was leased again.
+   * Says what became of a leased command. Repeating it is no error. FAILED_PRECONDITION when the command has
+   * another answer, was returned, or was leased again.
    */
   acknowledgeCommand: {
     path: "/switchyard.sagas.v1.SagaCommands/AcknowledgeCommand" as const,
@@ -976,8 +982,8 @@ export interface SagaCommandsServer extends UntypedServiceImplementation {
   /** Leases commands of a service, the oldest first. It waits for one when there is none. */
   leaseCommands: handleUnaryCall<LeaseCommandsRequest, LeaseCommandsResponse>;
   /**
-   * Says what became of a leased command. Repeating it is no error. FAILED_PRECONDITION when the command has another answer,
-   * was returned, or was leased again.
+   * Says what became of a leased command. Repeating it is no error. FAILED_PRECONDITION when the command has
+   * another answer, was returned, or was leased again.
    */
   acknowledgeCommand: handleUnaryCall<AcknowledgeCommandRequest, AcknowledgeCommandResponse>;
 }
@@ -1000,8 +1006,8 @@ export interface SagaCommandsClient extends Client {
     callback: (error: ServiceError | null, response: LeaseCommandsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Says what became of a leased command. Repeating it is no error. FAILED_PRECONDITION when the command has another answer,
-   * was returned, or was leased again.
+   * Says what became of a leased command. Repeating it is no error. FAILED_PRECONDITION when the command has
+   * another answer, was returned, or was leased again.
    */
   acknowledgeCommand(
     request: AcknowledgeCommandRequest,

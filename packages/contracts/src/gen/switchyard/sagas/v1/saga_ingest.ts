@@ -43,7 +43,10 @@ export enum EventOutcome {
   EVENT_OUTCOME_DUPLICATE = 2,
   /** EVENT_OUTCOME_REJECTED - The event can never be valid, as isSuccess=false of a single call. */
   EVENT_OUTCOME_REJECTED = 3,
-  /** EVENT_OUTCOME_REFUSED - The event is not stored, as by a single call that ends with a status that sending it again does not change. */
+  /**
+   * EVENT_OUTCOME_REFUSED - The event is not stored, as by a single call that ends with a status that sending it again does not
+   * change.
+   */
   EVENT_OUTCOME_REFUSED = 4,
   /** EVENT_OUTCOME_RETRYABLE - The event could not be stored now and may be sent again. No event behind it in the call is stored either. */
   EVENT_OUTCOME_RETRYABLE = 5,
@@ -152,8 +155,8 @@ export interface EventReply {
   /** As CommonResponse.message of a single call. */
   message: string;
   /**
-   * Empty, or a code and what is wrong: `SAGA_ID_REQUIRED: …` of a rejected event; of a refused event FORBIDDEN,
-   * INVALID_PARAMETERS or INTERNAL; of a retryable event UNAVAILABLE or RATE_LIMITED.
+   * Empty, or a code and what is wrong: `SAGA_ID_REQUIRED: …` of a rejected event; of a refused event
+   * FORBIDDEN, INVALID_PARAMETERS or INTERNAL; of a retryable event UNAVAILABLE or RATE_LIMITED.
    */
   errors: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -899,8 +902,9 @@ export const EventReply: MessageFns<EventReply> = {
 export type SagaIngestService = typeof SagaIngestService;
 export const SagaIngestService = {
   /**
-   * Stores the events in their order, each by itself: an event that is refused keeps no other event from being stored.
-   * The answer comes once PostgreSQL has committed. A call may be repeated: known events are answered as duplicates.
+   * Stores the events in their order, each by itself: an event that is refused keeps no other event from
+   * being stored. The answer comes once PostgreSQL has committed. A call may be repeated: known events are
+   * answered as duplicates.
    */
   reportEvents: {
     path: "/switchyard.sagas.v1.SagaIngest/ReportEvents" as const,
@@ -916,16 +920,18 @@ export const SagaIngestService = {
 
 export interface SagaIngestServer extends UntypedServiceImplementation {
   /**
-   * Stores the events in their order, each by itself: an event that is refused keeps no other event from being stored.
-   * The answer comes once PostgreSQL has committed. A call may be repeated: known events are answered as duplicates.
+   * Stores the events in their order, each by itself: an event that is refused keeps no other event from
+   * being stored. The answer comes once PostgreSQL has committed. A call may be repeated: known events are
+   * answered as duplicates.
    */
   reportEvents: handleUnaryCall<ReportEventsRequest, ReportEventsResponse>;
 }
 
 export interface SagaIngestClient extends Client {
   /**
-   * Stores the events in their order, each by itself: an event that is refused keeps no other event from being stored.
-   * The answer comes once PostgreSQL has committed. A call may be repeated: known events are answered as duplicates.
+   * Stores the events in their order, each by itself: an event that is refused keeps no other event from
+   * being stored. The answer comes once PostgreSQL has committed. A call may be repeated: known events are
+   * answered as duplicates.
    */
   reportEvents(
     request: ReportEventsRequest,

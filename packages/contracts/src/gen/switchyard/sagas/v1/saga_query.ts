@@ -100,8 +100,8 @@ export interface ListSagasRequest {
     | Date
     | undefined;
   /**
-   * created_at, updated_at, ended_at (leaves out what has not ended) or id. Unset: the one of the filter, which is id
-   * with id_prefix, ended_at or updated_at with such a range, else created_at.
+   * created_at, updated_at, ended_at (leaves out what has not ended) or id. Unset: the one of the filter,
+   * which is id with id_prefix, ended_at or updated_at with such a range, else created_at.
    */
   orderBy?:
     | string
@@ -129,7 +129,10 @@ export interface ListSagasResponse {
   sagas: Saga[];
   /** Unset on the last page. */
   nextPageToken: string;
-  /** How many sagas of each status the other filters find. Empty unless asked for, and when counting took too long. */
+  /**
+   * How many sagas of each status the other filters find. Empty unless asked for, and when counting took too
+   * long.
+   */
   statusCounts: StatusCount[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -166,7 +169,10 @@ export interface WatchSagasResponse {
   event:
     | SagaEvent
     | undefined;
-  /** The sequence asked for is beyond the end of the log: the log was restored from a copy. Events follow from its end. */
+  /**
+   * The sequence asked for is beyond the end of the log: the log was restored from a copy. Events follow from
+   * its end.
+   */
   reset: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -1577,9 +1583,9 @@ export const SagaQueryService = {
     responseDeserialize: (value: Buffer): ListSagasResponse => ListSagasResponse.decode(value),
   },
   /**
-   * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its sequence.
-   * Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with ABORTED when the client
-   * reads too slowly: go on from the last sequence.
+   * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its
+   * sequence. Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with
+   * ABORTED when the client reads too slowly: go on from the last sequence.
    */
   watchSagas: {
     path: "/switchyard.sagas.v1.SagaQuery/WatchSagas" as const,
@@ -1598,9 +1604,9 @@ export interface SagaQueryServer extends UntypedServiceImplementation {
   /** A page of the sagas that all of the given filters find. */
   listSagas: handleUnaryCall<ListSagasRequest, ListSagasResponse>;
   /**
-   * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its sequence.
-   * Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with ABORTED when the client
-   * reads too slowly: go on from the last sequence.
+   * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its
+   * sequence. Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with
+   * ABORTED when the client reads too slowly: go on from the last sequence.
    */
   watchSagas: handleServerStreamingCall<WatchSagasRequest, WatchSagasResponse>;
 }
@@ -1639,9 +1645,9 @@ export interface SagaQueryClient extends Client {
     callback: (error: ServiceError | null, response: ListSagasResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its sequence.
-   * Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with ABORTED when the client
-   * reads too slowly: go on from the last sequence.
+   * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its
+   * sequence. Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with
+   * ABORTED when the client reads too slowly: go on from the last sequence.
    */
   watchSagas(request: WatchSagasRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchSagasResponse>;
   watchSagas(

@@ -101,7 +101,10 @@ export interface LeasedSaga {
   saga:
     | Saga
     | undefined;
-  /** In their order. To undo, compensate from the highest order down those that are neither Compensated nor Revoked. */
+  /**
+   * In their order. To undo, compensate from the highest order down those that are neither Compensated nor
+   * Revoked.
+   */
   activities: Activity[];
   /** Names this lease; secret of its holder. */
   leaseToken: string;
