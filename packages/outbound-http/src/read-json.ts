@@ -1,7 +1,5 @@
-import type { Agent } from 'undici'
-import { openAgent } from './guarded-agent.js'
+import { createOutboundClient } from './outbound-client.js'
 import type { TargetPolicy } from './target-policy.js'
-import { hostnameOf, hostProblem } from './target-url.js'
 
 export interface JsonReaderOptions {
   policy: TargetPolicy
@@ -22,28 +20,18 @@ export interface JsonReader {
 
 /** Creates a reader of small JSON documents from hosts that the policy allows. It follows no redirects. */
 export function createJsonReader({ policy, timeoutMs, bytesMax }: JsonReaderOptions): JsonReader {
-  let opened: Promise<Agent> | undefined
+  const client = createOutboundClient(policy, timeoutMs)
   return {
-    async read({ origin, pathname, search }) {
-      const problem = hostProblem(hostnameOf(new URL(origin)), policy)
-      if (problem !== null) throw new Error(`${origin} ${problem}`)
-      opened ??= openAgent(policy, { timeoutMs, verifyTls: true })
-      // Loading undici fails while the process has no file handles left. The next document loads it again.
-      opened.catch(() => {
-        opened = undefined
-      })
-      const agent = await opened
-      const path = pathname + search
+    async read(url) {
       const signal = AbortSignal.timeout(timeoutMs)
       const headers = { accept: 'application/json' }
-      const { statusCode, body } = await agent.request({ origin, path, method: 'GET', headers, signal })
+      const { statusCode, body } = await client.request(url, { method: 'GET', headers, signal })
       const text = await readText(body, bytesMax)
-      if (statusCode !== 200) throw new Error(`${origin}${path} answers ${statusCode}`)
+      if (statusCode !== 200)
+        throw new Error(`${url.origin}${url.pathname}${url.search} answers ${statusCode}`)
       return JSON.parse(text)
     },
-    async close() {
-      await (await opened)?.close()
-    },
+    close: () => client.close(),
   }
 }
 

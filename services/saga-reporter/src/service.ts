@@ -184,7 +184,7 @@ function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
     ...reportServices({ admitReporter, reportEvents, unavailableAsFailure, logger }),
     sagaQueryService({
       database: limitedDatabase,
-      admitReader: createAdmitReader(authenticateFrom),
+      admitReader: createAdmitReader(authenticateFrom, needs.authenticate),
       watchSagas: createWatchSagas({ ...stream, logger }),
       logger,
     }),

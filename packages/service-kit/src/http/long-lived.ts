@@ -29,31 +29,49 @@ export interface LongLivedAnswer {
  * database, ends nothing.
  */
 export function recheckWhileOpen({ response, check, end, refuse, logger }: LongLivedAnswer): void {
-  let timer = setTimeout(recheck, recheckMs)
   // A pipeline to the client adds seven listeners for the end of the answer, besides four listeners of this
   // kit. Node warns of a leak at more than ten.
   response.setMaxListeners(listenersMax)
-  response.once('close', () => clearTimeout(timer))
-
-  async function recheck(): Promise<void> {
-    const refusal = await check().then(
-      () => null,
-      (error: unknown) => (endsAnswer(error) ? error : null),
-    )
-    if (response.closed) return
-    if (refusal === null) {
-      timer = setTimeout(recheck, recheckMs)
-      return
-    }
+  const stop = recheckRegularly(check, (refusal) => {
     logger().info({ kind: refusal.kind }, 'ended an answer: its sender may not have it any more')
     end(refusal)
-    timer = setTimeout(() => {
+    const timer = setTimeout(() => {
       if (response.headersSent) return void response.destroy()
       // The endpoint may still write. Writing after the refusal is an error of the stream that nobody
       // handles.
       response.on('error', () => {})
       refuse(refusal)
     }, graceMs)
+    response.once('close', () => clearTimeout(timer))
+  })
+  if (response.closed) stop()
+  else response.once('close', stop)
+}
+
+/**
+ * Checks repeatedly whether the sender may still have an answer, until a check refuses it. A check that fails
+ * for another reason refuses nothing.
+ *
+ * @returns a function that ends the checks
+ */
+export function recheckRegularly(
+  check: () => Promise<unknown>,
+  onRefusal: (refusal: DomainError) => void,
+): () => void {
+  let stopped = false
+  let timer = setTimeout(recheck, recheckMs)
+  async function recheck(): Promise<void> {
+    const refusal = await check().then(
+      () => null,
+      (error: unknown) => (endsAnswer(error) ? error : null),
+    )
+    if (stopped) return
+    if (refusal === null) timer = setTimeout(recheck, recheckMs)
+    else onRefusal(refusal)
+  }
+  return () => {
+    stopped = true
+    clearTimeout(timer)
   }
 }
 

@@ -66,19 +66,26 @@ export interface Reader {
  */
 export type AdmitReader = (call: ArrivedCall) => Promise<Reader>
 
-export function createAdmitReader(authenticate: AuthenticateFrom): AdmitReader {
+/**
+ * @param authenticateAgain finds the holder of a token that was valid when its call began; a token that no
+ *   longer works does not count towards the limit of unknown tokens
+ */
+export function createAdmitReader(
+  authenticate: AuthenticateFrom,
+  authenticateAgain: AuthenticateFrom,
+): AdmitReader {
   return async (call) => {
     const headers = tokenHeaders(call.metadata)
     const address = senderAddress(call.address)
-    const readerOf = async () => {
+    const readerBy = async (find: AuthenticateFrom) => {
       try {
-        const caller = await callerOf(tokenOf(headers), (secret) => authenticate(secret, address))
+        const caller = await callerOf(tokenOf(headers), (secret) => find(secret, address))
         return requireAdministratorOrScope(caller, 'read_sagas')
       } catch (error) {
         throw asTokenFailure(error)
       }
     }
-    return { caller: await readerOf(), address, recheck: readerOf }
+    return { caller: await readerBy(authenticate), address, recheck: () => readerBy(authenticateAgain) }
   }
 }
 

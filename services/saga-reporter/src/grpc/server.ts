@@ -3,7 +3,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import grpc, { Server, ServerCredentials } from '@grpc/grpc-js'
-import { type Health, waitForIdleTurn } from '@switchyard/service-kit/lifecycle'
+import { type Health, repeat, waitForIdleTurn } from '@switchyard/service-kit/lifecycle'
 import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
 import { HealthImplementation } from 'grpc-health-check'
 import pTimeout from 'p-timeout'
@@ -129,6 +129,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
 interface HealthOptions {
   services: readonly { name: string }[]
   health: Health
+  logger: Logger
   /** Interval at which readiness is checked and sent to health watchers. */
   healthIntervalMs?: number
 }
@@ -137,7 +138,7 @@ interface HealthOptions {
  * Publishes readiness as the serving status of `""` and of every service; after `stop` the status stays
  * NOT_SERVING.
  */
-function serveHealth(server: Server, { services, health, healthIntervalMs = 1000 }: HealthOptions) {
+function serveHealth(server: Server, { services, health, logger, healthIntervalMs = 1000 }: HealthOptions) {
   const names = ['', ...services.map(({ name }) => name)]
   const served = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))
   served.addToServer(server)
@@ -147,17 +148,16 @@ function serveHealth(server: Server, { services, health, healthIntervalMs = 1000
     current = status
     for (const name of names) served.setStatus(name, status)
   }
-  let stopped = false
-  const refresh = async () => {
+  const refresh = async (signal: AbortSignal) => {
     const { ready } = await health.readiness()
-    if (!stopped) publish(ready ? 'SERVING' : 'NOT_SERVING')
+    if (!signal.aborted) publish(ready ? 'SERVING' : 'NOT_SERVING')
   }
-  const timer = setInterval(() => void refresh(), healthIntervalMs)
-  void refresh()
+  const refreshing = repeat(refresh, healthIntervalMs, (error) =>
+    logger.error({ err: error }, 'could not check the readiness'),
+  )
   return {
     stop: () => {
-      stopped = true
-      clearInterval(timer)
+      void refreshing.close()
       publish('NOT_SERVING')
     },
   }

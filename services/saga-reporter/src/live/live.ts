@@ -2,6 +2,7 @@ import { sagaEventsChannel } from '@switchyard/contracts/jobs'
 import type { Pooled } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import { type CommittedBatch, readLastPosition, readLogWriters } from '@switchyard/saga-store'
+import { recheckRegularly } from '@switchyard/service-kit/http'
 import { listenForNotices, publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { openRedis } from '@switchyard/service-kit/redis'
@@ -48,11 +49,6 @@ export interface LiveSagasOptions {
 }
 
 const heartbeatMs = 15_000
-/**
- * Interval of the checks. With the half second for which tokens are cached, a revoked token ends its streams
- * within a second.
- */
-const recheckMs = 300
 
 export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
   const { database, limitedDatabase, redisUrl, logger, metrics, limits } = options
@@ -78,7 +74,7 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
     recheck,
   }: Watch): AsyncGenerator<Batch> {
     const { ending, close } = quota.open(kind, owner, client)
-    const stopRechecking = recheck && recheckRegularly(recheck, ending)
+    const stopRechecking = recheck && recheckRegularly(recheck, (refusal) => ending.abort(refusal))
     const { signal } = ending
     try {
       const readPage = (wanted: WatchFilter, range: { after: number; upTo: number }) =>
@@ -110,16 +106,6 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
       notices.close()
     },
   }
-}
-
-function recheckRegularly(recheck: () => Promise<unknown>, ending: AbortController): () => void {
-  const timer = setInterval(() => {
-    recheck().catch((error: unknown) => {
-      // While tokens cannot be checked, a stream continues.
-      if (error instanceof DomainError && error.kind !== 'unavailable') ending.abort(error)
-    })
-  }, recheckMs)
-  return () => clearInterval(timer)
 }
 
 /** Notices between replicas. A lost notice only delays events, because every replica also polls. */

@@ -226,6 +226,12 @@ function watch(given: WatchOptions = {}, token: string | null = tokens.reader, f
   }
 }
 
+const revoke = (token: string) =>
+  harness.database.pool.query(
+    'UPDATE personal_access_tokens SET revoked_at = now() WHERE token_hash = sha256($1::text::bytea)',
+    [token],
+  )
+
 describe('watching', () => {
   it('delivers reported events, and continues after a sequence with each event exactly once', async () => {
     const first = watch()
@@ -284,12 +290,26 @@ describe('watching', () => {
     const victim = watch({}, reader)
     const other = watch()
     await Promise.all([victim.begun(), other.begun()])
-    await harness.database.pool.query(
-      'UPDATE personal_access_tokens SET revoked_at = now() WHERE token_hash = sha256($1::text::bytea)',
-      [reader],
-    )
+    await revoke(reader)
     expect((await victim.ended()).code).toBe(status.UNAUTHENTICATED)
     expect(other.hasEnded()).toBe(false)
+  })
+
+  it('ends with UNAUTHENTICATED also at an address that has sent many unknown tokens', async () => {
+    const limiting = await startService(harness.databaseUrl, { RATE_LIMIT_PER_MINUTE: '1000' })
+    try {
+      const from = connectTo(limiting.grpcPort)
+      const { reader } = await createTokens(harness.database)
+      const victim = watch({}, reader, from)
+      await victim.begun()
+      const unknown = Array.from({ length: 60 }, (_, index) => watch({}, `unknown-${index}`, from).ended())
+      await Promise.all(unknown)
+      expect((await watch({}, 'unknown', from).ended()).code).toBe(status.RESOURCE_EXHAUSTED)
+      await revoke(reader)
+      expect((await victim.ended()).code).toBe(status.UNAUTHENTICATED)
+    } finally {
+      await limiting.close()
+    }
   })
 
   it('reports a sequence beyond the end of the log', async () => {

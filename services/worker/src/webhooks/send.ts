@@ -1,12 +1,6 @@
 import { storableText } from '@switchyard/domain'
-import {
-  hostnameOf,
-  hostProblem,
-  openAgent,
-  RefusedTarget,
-  type TargetPolicy,
-} from '@switchyard/outbound-http'
-import type { Agent, Dispatcher } from 'undici'
+import { createOutboundClient, RefusedTarget, type TargetPolicy } from '@switchyard/outbound-http'
+import type { Dispatcher } from 'undici'
 
 export interface SendResult {
   /** Null when there was no response. */
@@ -50,51 +44,30 @@ const keptHeaderCharacters = 300
  * stored part of responses.
  */
 export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOptions): Sender {
-  const agents = new Map<boolean, Promise<Agent>>()
+  const client = createOutboundClient(policy, timeoutMs)
   return {
-    async send(message) {
+    async send({ url, ...message }) {
       const startedAt = performance.now()
-      const timeout = AbortSignal.timeout(timeoutMs)
-      const { verifyTls = true } = message
-      const agent = agents.get(verifyTls) ?? openAgent(policy, { timeoutMs, verifyTls })
-      agents.set(verifyTls, agent)
-      // Loading undici fails while the process has no file handles left. The next message loads it again.
-      agent.catch(() => agents.delete(verifyTls))
-      const exchanged = agent.then((opened) => exchange(opened, message, policy, timeout))
-      const answer = await exchanged.catch((error: unknown) => ({
+      const signal = AbortSignal.timeout(timeoutMs)
+      const requested = client.request(url, { ...message, method: 'POST', signal })
+      const answer = await requested.then(readAnswer).catch((error: unknown) => ({
         ...noAnswer,
-        error: timeout.aborted ? `timeout: no answer within ${timeoutMs / 1000} seconds` : failureText(error),
+        error: signal.aborted ? `timeout: no answer within ${timeoutMs / 1000} seconds` : failureText(error),
       }))
       return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
     },
-    async close() {
-      for (const agent of agents.values()) await (await agent).close()
-    },
+    close: () => client.close(),
   }
 }
 
 const noAnswer = { status: null, headers: {}, body: '' }
 
-async function exchange(
-  agent: Agent,
-  { url, headers, body }: Message,
-  policy: TargetPolicy,
-  signal: AbortSignal,
-): Promise<Omit<SendResult, 'durationMs'>> {
-  // A connection to an IP address makes no look-up, so the address is checked here.
-  const target = new URL(url)
-  const problem = hostProblem(hostnameOf(target), policy)
-  if (problem !== null) return { ...noAnswer, error: `the target ${problem}` }
-  const { origin, pathname, search } = target
-  const path = pathname + search
-  const response = await agent.request({ origin, path, method: 'POST', headers, body, signal })
-  return {
-    status: response.statusCode,
-    headers: kept(response.headers),
-    body: await firstBytes(response.body),
-    error: statusProblem(response.statusCode),
-  }
-}
+const readAnswer = async ({ statusCode, headers, body }: Dispatcher.ResponseData) => ({
+  status: statusCode,
+  headers: kept(headers),
+  body: await firstBytes(body),
+  error: statusProblem(statusCode),
+})
 
 function statusProblem(status: number): string | null {
   if (status >= 200 && status < 300) return null
@@ -145,7 +118,7 @@ const failureTexts: Record<string, string> = {
  * address.
  */
 function failureText(error: unknown): string {
-  if (error instanceof RefusedTarget) return `the target is refused: ${error.message}`
+  if (error instanceof RefusedTarget) return error.message
   const code = (error as { code?: unknown }).code
   if (typeof code !== 'string') return 'the request failed'
   return failureTexts[code] ?? `the request failed: ${code}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCheckedLookup } from './guarded-agent.js'
+import { createCheckedLookup, createOutboundClient, RefusedTarget } from './outbound-client.js'
 import { targetPolicy } from './target-policy.js'
 
 describe('a look-up', () => {
@@ -25,7 +25,18 @@ describe('a look-up', () => {
 
   it('fails when there is no public address', async () => {
     const given = [{ address: '10.0.0.1', family: 4 }]
-    expect(await lookup(given, true)).toBe('name.example is not a public address (private)')
-    expect(await lookup([], true)).toMatch(/^name.example is/)
+    expect(await lookup(given, true)).toBe(
+      'the target is refused: name.example is not a public address (private)',
+    )
+    expect(await lookup([], true)).toMatch(/^the target is refused: name.example is/)
+  })
+})
+
+describe('a client', () => {
+  it('refuses a request to an address that the policy refuses, which needs no look-up', async () => {
+    const policy = targetPolicy({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: false })
+    const request = { method: 'GET', signal: AbortSignal.timeout(1000) } as const
+    const sent = createOutboundClient(policy, 1000).request('http://127.0.0.1:1/', request)
+    await expect(sent).rejects.toThrow(RefusedTarget)
   })
 })
