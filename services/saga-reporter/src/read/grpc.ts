@@ -13,7 +13,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { z } from 'zod'
 import type { AdmitReader, Reader } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
-import { listSagas } from '../search/search.js'
+import * as search from '../search/search.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
 import { readActivityCursor, readCursor, writeActivityCursor, writeCursor } from '../shapes/paging.js'
 import {
@@ -26,7 +26,7 @@ import {
 } from '../shapes/parameters.js'
 import type { SagaOrder, SagaPosition, SagaSearch } from '../shapes/search.js'
 import { withTenant } from '../tenants.js'
-import { getSaga } from './read.js'
+import * as read from './read.js'
 
 export interface SagaQueryOptions {
   database: Pooled
@@ -41,15 +41,15 @@ const requestBytesMax = 64 * 1024
 export function sagaQueryService(options: SagaQueryOptions): GrpcService {
   const { admitReader, database, watchSagas, logger } = options
   const reading = <Request extends { tenant: string }, Response>(
-    read: (request: Request) => Promise<Response>,
+    answer: (request: Request) => Promise<Response>,
   ) =>
     unary<Request, Response, Reader>(
-      async (request, _call, { caller }) => read(withTenant(request, caller)),
+      async (request, _call, { caller }) => answer(withTenant(request, caller)),
       logger,
     )
   const implementation: SagaQueryServer = {
-    getSaga: reading((request: GetSagaRequest) => presentSaga(database, request)),
-    listSagas: reading((request: ListSagasRequest) => presentSagas(database, request)),
+    getSaga: reading((request: GetSagaRequest) => getSaga(database, request)),
+    listSagas: reading((request: ListSagasRequest) => listSagas(database, request)),
     watchSagas,
   }
   return {
@@ -60,9 +60,9 @@ export function sagaQueryService(options: SagaQueryOptions): GrpcService {
   }
 }
 
-async function presentSaga(database: Pooled, request: GetSagaRequest): Promise<GetSagaResponse> {
+async function getSaga(database: Pooled, request: GetSagaRequest): Promise<GetSagaResponse> {
   const after = request.pageToken === '' ? null : readActivityCursor(request.pageToken, 'page_token')
-  const { saga, activities, next } = await getSaga(database, readSagaKey(request), after)
+  const { saga, activities, next } = await read.getSaga(database, readSagaKey(request), after)
   return {
     saga: toSagaMessage(saga),
     activities: activities.map(toActivityMessage),
@@ -71,9 +71,12 @@ async function presentSaga(database: Pooled, request: GetSagaRequest): Promise<G
 }
 
 /** Serves `SagaQuery.ListSagas` with the filters, orders and rules of `GET /sagas`. */
-async function presentSagas(database: Pooled, request: ListSagasRequest): Promise<ListSagasResponse> {
+async function listSagas(database: Pooled, request: ListSagasRequest): Promise<ListSagasResponse> {
   const query = readListQuery(request)
-  const { sagas, next, counts } = await listSagas(database, { ...query, withCounts: request.withCounts })
+  const { sagas, next, counts } = await search.listSagas(database, {
+    ...query,
+    withCounts: request.withCounts,
+  })
   return {
     sagas: sagas.map(toSagaMessage),
     nextPageToken: next ? writeCursor(query.order, next) : '',
