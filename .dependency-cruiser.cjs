@@ -72,6 +72,7 @@ const subjects = (service, groups = '') => [
       path: [
         `^packages/(db|git-storage|saga-store)/`,
         `^services/${service}/src/${groups}[^/]+/[a-z-]*store\\.ts$`,
+        `^services/${service}/src/[a-z-]*store\\.ts$`,
       ],
       dependencyTypesNot: ['type-only'],
     },

@@ -5,8 +5,8 @@ import {
   type SagaStatus,
   settledStepStatuses,
 } from '@switchyard/domain/saga'
-import { readRows } from '../limited-database.js'
-import { SqlParameters, sagaSource } from '../search/store.js'
+import { readRows, SqlParameters } from '../limited-database.js'
+import { sagaSource } from '../saga-source.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import { isOpen } from './store.js'
 

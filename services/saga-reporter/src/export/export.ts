@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import type { SagaView } from '../search/search.js'
+import type { SagaView } from '../saga-view-store.js'
 import { presentSaga } from '../shapes/saga.js'
 import type { SagaSearch } from '../shapes/search.js'
 import { walkSagas } from './store.js'

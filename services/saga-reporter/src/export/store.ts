@@ -1,18 +1,7 @@
 import type { Pooled } from '@switchyard/db'
-import { readRows } from '../limited-database.js'
-import {
-  afterPosition,
-  driverOf,
-  drivingTable,
-  orderBy,
-  readSagaViews,
-  type SagaRow,
-  type SagaView,
-  SqlParameters,
-  sagaRowColumns,
-  sagaSource,
-  upToPosition,
-} from '../search/store.js'
+import { readRows, SqlParameters } from '../limited-database.js'
+import { afterPosition, driverOf, drivingTable, orderBy, sagaSource, upToPosition } from '../saga-source.js'
+import { readSagaViews, type SagaRow, type SagaView, sagaRowColumns } from '../saga-view-store.js'
 import { newestFirst, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 
 /** Rows that one step reads, matching or not, so that a step is fast even when few sagas match. */

@@ -41,10 +41,10 @@ const requestBytesMax = 64 * 1024
 export function sagaQueryService(options: SagaQueryOptions): GrpcService {
   const { admitReader, database, watchSagas, logger } = options
   const reading = <Request extends { tenant: string }, Response>(
-    work: (request: Request) => Promise<Response>,
+    answer: (request: Request) => Promise<Response>,
   ) =>
     unary<Request, Response, Reader>(
-      async (request, _call, { caller }) => work(withTenant(request, caller)),
+      async (request, _call, { caller }) => answer(withTenant(request, caller)),
       logger,
     )
   const implementation: SagaQueryServer = {

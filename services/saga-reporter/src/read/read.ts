@@ -2,7 +2,7 @@ import type { Pooled } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { type ActivityPosition, type ActivityView, listActivityViews } from '../activities/store.js'
 import { listSagaNotes, type SagaNote } from '../resolve/store.js'
-import type { SagaView } from '../search/store.js'
+import type { SagaView } from '../saga-view-store.js'
 import {
   findResolutionNote,
   findSagaView,

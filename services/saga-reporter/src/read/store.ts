@@ -3,13 +3,13 @@ import type { Saga, SagaStatus } from '@switchyard/domain/saga'
 import { sagaTable } from '@switchyard/saga-store'
 import { readRows } from '../limited-database.js'
 import {
-  countSagas,
   readSagaDetails,
   type SagaRow,
   type SagaView,
   sagaRowColumns,
   toSagaView,
-} from '../search/store.js'
+} from '../saga-view-store.js'
+import { countSagas } from '../search/store.js'
 
 const oneSaga = {
   name: 'saga-read-one',

@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import { lastActivityEvent, lastEvent } from '../search/store.js'
+import { lastActivityEvent, lastEvent } from '../saga-view-store.js'
 
 /** The sagas that a claimer is able to finish. */
 export interface SagaClaim {

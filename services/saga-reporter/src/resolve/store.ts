@@ -2,7 +2,7 @@ import type { PoolClient, Pooled } from '@switchyard/db'
 import type { SagaStatus } from '@switchyard/domain/saga'
 import { lockKeys } from '@switchyard/saga-store'
 import { readRows } from '../limited-database.js'
-import { lastEvent } from '../search/store.js'
+import { lastEvent } from '../saga-view-store.js'
 
 export interface SagaNote {
   id: number

@@ -1,8 +1,7 @@
 import type { Pooled } from '@switchyard/db'
+import type { SagaView } from '../saga-view-store.js'
 import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
-import { countSagas, type SagaView, searchSagas } from './store.js'
-
-export type { SagaView } from './store.js'
+import { countSagas, searchSagas } from './store.js'
 
 export interface SagaListRequest {
   search: SagaSearch

@@ -1,7 +1,7 @@
 import type { Activity, Payload, Saga, SagaEvent } from '@switchyard/contracts/saga-messages'
 import type { ActivityView, PayloadHead } from '../activities/activities.js'
 import type { LogEntry } from '../live/store.js'
-import type { SagaView } from '../search/search.js'
+import type { SagaView } from '../saga-view-store.js'
 import { durationOfSaga, phasesOf } from './activity.js'
 
 type WithoutNulls<Row> = {

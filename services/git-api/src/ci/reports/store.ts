@@ -139,7 +139,7 @@ export interface ReportFilter {
   /** The commit, and optionally one of its pipelines. */
   sha: string
   pipelineId?: bigint | undefined
-  /** Conditions on pipelines. Undefined: any value. */
+  /** Conditions on reports. Undefined: any value. */
   name?: string | undefined
   ref?: string | undefined
   format?: ReportFormat | undefined

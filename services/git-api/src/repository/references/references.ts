@@ -85,7 +85,8 @@ export function beginChange(deps: ReferenceDependencies, about: Change): Referen
 const jobCommitsMax = 1000
 
 /**
- * Returns a function that records the commits of a job: those that no reference contained before the change.
+ * Returns the two steps that record the commits of a job: `list` reads those that no reference contains
+ * before the change, and `store` writes them after it.
  */
 function noteCommitsOfJob({ database, git, logger }: ReferenceDependencies, { project, job }: Change) {
   let shas: string[] = []

@@ -1,29 +1,14 @@
 import { likeText } from '@switchyard/db/sql'
 import { activityEventNotedAfterMs, type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
-import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from '../shapes/search.js'
-
-/** The parameters of a composed statement: the text contains `$1`, `$2`, …, and the values are beside it. */
-export class SqlParameters {
-  readonly values: unknown[] = []
-
-  /** @returns the placeholder of the value */
-  add(value: unknown): string {
-    this.values.push(value)
-    return `$${this.values.length}`
-  }
-}
+import type { SqlParameters } from './limited-database.js'
+import { lastActivityEvent, lastEvent } from './saga-view-store.js'
+import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from './shapes/search.js'
 
 /** The part of a search that another table answers, in the order of its rows. */
 type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null
 
 /** The true time of the last event may be this much later than the stored one. */
 const staleness = `interval '${activityEventNotedAfterMs} ms'`
-
-export const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
-  WHERE a.tenant = s.tenant AND a.saga_id = s.id)`
-
-/** SQL of the time at which the last event about a saga `s` or its activities was received. */
-export const lastEvent = `greatest(s.last_event_at, ${lastActivityEvent})`
 
 /** Conditions in SQL, with `?` in place of the value. */
 const plain: [keyof SagaSearch, string][] = [
