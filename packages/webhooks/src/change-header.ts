@@ -1,4 +1,4 @@
-import { type DatabaseOrTransaction, requireUnchanged } from '@switchyard/db'
+import { type PrismaTransaction, requireUnchanged } from '@switchyard/db'
 import { notFound, type Precondition, unavailable } from '@switchyard/domain'
 import { type CustomHeader, openHeaders, sealHeaders } from './custom-headers.js'
 import { checkHook, type HookRules } from './hook-rules.js'
@@ -17,24 +17,24 @@ interface HeaderChange {
 }
 
 /**
- * Sets or removes one of the further headers of a webhook; the others stay. Call it in a transaction.
+ * Sets or removes one of the further headers of a webhook; the others stay.
  *
  * @throws DomainError not-found for the webhook, and for a header to remove; precondition-failed; invalid for
  * a header that cannot be sent, or one too many; unavailable when the values cannot be read or encrypted
  */
 export async function changeWebhookHeader(
-  database: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   owner: WebhookOwner,
   { id, key, value, precondition }: HeaderChange,
   rules: HookRules,
 ): Promise<Webhook> {
-  await getWebhook(database, owner, id)
-  const stored = await lockHeaders(database, id)
+  await getWebhook(transaction, owner, id)
+  const stored = await lockHeaders(transaction, id)
   if (!stored) throw notFound('Webhook')
-  await requireUnchanged(database, 'webhooks', { id }, precondition)
+  await requireUnchanged(transaction, 'webhooks', { id }, precondition)
   const headers = changed(openOrRefuse(stored, rules.secretBox), key, value)
   await checkHook({ headers }, rules)
-  return updateWebhook(database, owner, id, { headers: sealHeaders(headers, rules.secretBox) }, new Date())
+  return updateWebhook(transaction, owner, id, { headers: sealHeaders(headers, rules.secretBox) }, new Date())
 }
 
 function openOrRefuse(stored: StoredHeaders, box: SecretBox): CustomHeader[] {

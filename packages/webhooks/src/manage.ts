@@ -5,6 +5,7 @@ import {
   type DatabaseOrTransaction,
   deletingMsMax,
   inTransaction,
+  type PrismaTransaction,
   type Rows,
   recordAuditEvent,
   requireUnchanged,
@@ -71,26 +72,26 @@ interface WebhookChange {
 
 /**
  * Changes a webhook. A new secret signs at once, and the previous one for another day. Sending the same
- * secret again changes nothing. Call it in a transaction.
+ * secret again changes nothing.
  *
  * @throws DomainError not-found; precondition-failed; otherwise as `addWebhook`
  */
 export async function changeWebhook(
-  database: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   owner: WebhookOwner,
   { id, changes, precondition }: WebhookChange,
   rules: HookRules,
 ): Promise<Webhook> {
-  const before = await getWebhook(database, owner, id)
+  const before = await getWebhook(transaction, owner, id)
   const { branchFilter, branchFilterStrategy, bodyTemplate, messageFormat } = before
-  await requireUnchanged(database, 'webhooks', { id }, precondition)
+  await requireUnchanged(transaction, 'webhooks', { id }, precondition)
   const kept = { branchFilter, branchFilterStrategy, bodyTemplate, messageFormat }
   await checkHook({ ...kept, ...changes }, rules)
-  const isSame = await hasSecret(database, id, changes.secret, rules)
+  const isSame = await hasSecret(transaction, id, changes.secret, rules)
   const secret = isSame ? undefined : encrypted(changes.secret, rules)
   const headers = sealed(changes.headers, rules)
   const host = changes.url === undefined ? undefined : hostOf(changes.url)
-  return updateWebhook(database, owner, id, { ...changes, secret, headers, host }, new Date())
+  return updateWebhook(transaction, owner, id, { ...changes, secret, headers, host }, new Date())
 }
 
 const encrypted = (secret: string | null | undefined, { secretBox }: HookRules) =>
@@ -119,14 +120,14 @@ const sealed = (headers: CustomHeader[] | undefined, { secretBox }: HookRules) =
  * @throws DomainError not-found; precondition-failed
  */
 export async function removeWebhook(
-  database: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   owner: WebhookOwner,
   id: number,
   precondition: Precondition | undefined,
 ): Promise<Webhook> {
-  const webhook = await getWebhook(database, owner, id)
-  await requireUnchanged(database, 'webhooks', { id }, precondition)
-  await deleteWebhook(database, owner, id)
+  const webhook = await getWebhook(transaction, owner, id)
+  await requireUnchanged(transaction, 'webhooks', { id }, precondition)
+  await deleteWebhook(transaction, owner, id)
   return webhook
 }
 
@@ -234,7 +235,7 @@ export const auditedWebhook = (
   database: Database,
   author: AuditAuthor,
   eventName: 'webhook_created' | 'webhook_changed' | 'webhook_deleted',
-  change: (transaction: DatabaseOrTransaction) => Promise<Webhook>,
+  change: (transaction: PrismaTransaction) => Promise<Webhook>,
 ): Promise<Webhook> =>
   inTransaction(
     database,

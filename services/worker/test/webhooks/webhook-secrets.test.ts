@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { inTransaction } from '@switchyard/db'
 import { targetPolicy } from '@switchyard/outbound-http'
 import { bundled, programEnvironment } from '@switchyard/testing'
 import { changeWebhook } from '@switchyard/webhooks'
@@ -190,7 +191,9 @@ it('secrets that were replaced sign beside the new one for a day, and are then d
   }
   const owner = { scope: 'saga', tenant: 'default' } as const
   const change = (text: string | null) =>
-    changeWebhook(harness.database, owner, { id, changes: { secret: text }, precondition: undefined }, rules)
+    inTransaction(harness.database, (transaction) =>
+      changeWebhook(transaction, owner, { id, changes: { secret: text }, precondition: undefined }, rules),
+    )
   const known = ['the-next-secret-of-all', secret, 'nobody-ever-had-this-one']
   const goodWith = async () => {
     const before = receiver.requests.length
