@@ -138,8 +138,8 @@ export type SettingChanges = Record<string, string | number | boolean | null>
 export type ProjectWithOwner = Project & { owner: User }
 
 /**
- * Adds a project in the namespace of its owner and makes the owner its first member. Call it in a
- * transaction. Fails with a unique violation when the path is taken; see `violatedUniqueIndex`.
+ * Adds a project in the namespace of its owner and makes the owner its first member. Fails with
+ * a unique violation when the path is taken; see `violatedUniqueIndex`.
  */
 export async function createProject(
   transaction: PrismaTransaction,
