@@ -1,8 +1,8 @@
 import type { Pooled } from '@switchyard/db'
+import { SqlParameters } from '@switchyard/db/sql'
 import type { Activity } from '@switchyard/domain/saga'
 import { activityTable } from '@switchyard/saga-store'
 import { readRows } from '../limited-database.js'
-import { SqlParameters } from '../search/store.js'
 import type { SagaPosition } from '../shapes/search.js'
 
 /** A payload, possibly without all its bytes. */

@@ -1,4 +1,5 @@
 import type { Pooled } from '@switchyard/db'
+import { SqlParameters } from '@switchyard/db/sql'
 import {
   type ActivityStatus,
   type SagaOutcome,
@@ -6,7 +7,7 @@ import {
   settledStepStatuses,
 } from '@switchyard/domain/saga'
 import { readRows } from '../limited-database.js'
-import { SqlParameters, sagaSource } from '../search/store.js'
+import { sagaSource } from '../search/store.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import { isOpen } from './store.js'
 

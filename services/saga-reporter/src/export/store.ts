@@ -1,4 +1,5 @@
 import type { Pooled } from '@switchyard/db'
+import { SqlParameters } from '@switchyard/db/sql'
 import { readRows } from '../limited-database.js'
 import {
   afterPosition,
@@ -8,7 +9,6 @@ import {
   readSagaViews,
   type SagaRow,
   type SagaView,
-  SqlParameters,
   sagaRowColumns,
   sagaSource,
   upToPosition,

@@ -1,17 +1,6 @@
-import { likeText } from '@switchyard/db/sql'
+import { likeText, type SqlParameters } from '@switchyard/db/sql'
 import { activityEventNotedAfterMs, type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
 import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from '../shapes/search.js'
-
-/** The parameters of a composed statement: the text contains `$1`, `$2`, …, and the values are beside it. */
-export class SqlParameters {
-  readonly values: unknown[] = []
-
-  /** @returns the placeholder of the value */
-  add(value: unknown): string {
-    this.values.push(value)
-    return `$${this.values.length}`
-  }
-}
 
 /** The part of a search that another table answers, in the order of its rows. */
 type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null

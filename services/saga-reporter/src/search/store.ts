@@ -1,4 +1,5 @@
 import { type Pooled, readRowsWithin } from '@switchyard/db'
+import { SqlParameters } from '@switchyard/db/sql'
 import {
   type Saga,
   type SagaFlag,
@@ -9,7 +10,7 @@ import {
 import { sagaTable } from '@switchyard/saga-store'
 import { readRows } from '../limited-database.js'
 import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
-import { mayWalkErrors, orderColumn, type SagaQuestion, SqlParameters, sagaSource } from './source.js'
+import { mayWalkErrors, orderColumn, type SagaQuestion, sagaSource } from './source.js'
 
 export {
   afterPosition,
@@ -18,7 +19,6 @@ export {
   lastActivityEvent,
   lastEvent,
   orderBy,
-  SqlParameters,
   sagaSource,
   upToPosition,
 } from './source.js'
