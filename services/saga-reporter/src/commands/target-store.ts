@@ -2,6 +2,7 @@ import type { Pooled } from '@switchyard/db'
 import { SqlParameters } from '@switchyard/db/sql'
 import {
   type ActivityStatus,
+  type SagaKey,
   type SagaOutcome,
   type SagaStatus,
   settledStepStatuses,
@@ -47,7 +48,7 @@ export const listCommandTargets = (
 /** Returns the status of a step of a saga; null when the saga has no such step. */
 export async function findStepStatus(
   database: Pooled,
-  { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
+  { tenant, sagaId, activityId }: SagaKey & { activityId: string },
 ): Promise<ActivityStatus | null> {
   const [step] = await readRows<{ status: ActivityStatus }>(database, {
     text: 'SELECT status FROM saga_activities WHERE tenant = $1 AND id = $2 AND saga_id = $3',

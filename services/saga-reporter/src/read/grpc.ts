@@ -7,7 +7,7 @@ import {
   SagaQueryService,
 } from '@switchyard/contracts/saga-query'
 import type { Pooled } from '@switchyard/db'
-import { defaultTenant } from '@switchyard/domain/saga'
+import { defaultTenant, type SagaKey } from '@switchyard/domain/saga'
 import { readParameters } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { z } from 'zod'
@@ -82,7 +82,7 @@ async function presentSagas(database: Pooled, request: ListSagasRequest): Promis
 }
 
 /** @throws DomainError invalid-parameters */
-function readSagaKey({ tenant, sagaId }: GetSagaRequest): { tenant: string; sagaId: string } {
+function readSagaKey({ tenant, sagaId }: GetSagaRequest): SagaKey {
   refuseNul({ tenant, saga_id: sagaId })
   return { tenant: tenant || defaultTenant, sagaId }
 }
