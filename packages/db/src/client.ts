@@ -34,6 +34,13 @@ export interface DatabaseOrTransaction {
   prisma: Prisma.TransactionClient
 }
 
+const isTransaction = Symbol('isTransaction')
+
+/** A running transaction of Prisma, which only {@link inTransaction} begins. */
+export interface PrismaTransaction extends DatabaseOrTransaction {
+  [isTransaction]: true
+}
+
 /** One page of a list, in rows. */
 export interface Rows {
   skip: number
@@ -97,10 +104,10 @@ export const deletingMsMax = defaultAnswerTimeoutMs
 /** Runs `work` in one transaction, which ends after `msMax` at the latest. */
 export async function inTransaction<T>(
   database: Database,
-  work: (transaction: DatabaseOrTransaction) => Promise<T>,
+  work: (transaction: PrismaTransaction) => Promise<T>,
   msMax = 5_000,
 ): Promise<T> {
-  return database.prisma.$transaction((prisma) => work({ prisma }), { timeout: msMax })
+  return database.prisma.$transaction((prisma) => work({ prisma, [isTransaction]: true }), { timeout: msMax })
 }
 
 function ignoreLostConnection(): void {}

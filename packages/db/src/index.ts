@@ -47,7 +47,7 @@ export {
   type WebhookDelivery,
 } from './generated/client.js'
 export * from './memberships.js'
-export { inPoolTransaction, readRowsWithin, retryConflicts, WriteConflict } from './pool-transaction.js'
+export * from './pool-transaction.js'
 export { sequenceHorizon } from './sequence-horizon.js'
 export * from './stores/audit-events.js'
 export * from './stores/broadcast-messages.js'

@@ -5,6 +5,7 @@ import {
   type DatabaseOrTransaction,
   deletingMsMax,
   inTransaction,
+  type PrismaTransaction,
   type Rows,
   recordAuditEvent,
   requireUnchanged,
@@ -53,7 +54,7 @@ export const audited = (
   database: Database,
   author: AuditAuthor,
   eventName: 'webhook_created' | 'webhook_changed' | 'webhook_deleted',
-  change: (transaction: DatabaseOrTransaction) => Promise<Webhook>,
+  change: (transaction: PrismaTransaction) => Promise<Webhook>,
 ): Promise<Webhook> =>
   inTransaction(
     database,

@@ -1,4 +1,4 @@
-import { recordAuditEvent } from '@switchyard/db'
+import { inTransaction, recordAuditEvent } from '@switchyard/db'
 import { createToken } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Harness, outcome, startHarness } from './harness.js'
@@ -8,10 +8,12 @@ beforeAll(async () => {
   harness = await startHarness()
   const author = { authorId: 1, authorName: 'Ada Lovelace', tokenId: 1, requestId: 'r', ipAddress: null }
   const log = (authorName: string, eventName: string, entityType: 'Project' | 'Webhook', entityId: string) =>
-    recordAuditEvent(
-      harness.database,
-      { ...author, authorName },
-      { eventName, entityType, entityId, details: {} },
+    inTransaction(harness.database, (transaction) =>
+      recordAuditEvent(
+        transaction,
+        { ...author, authorName },
+        { eventName, entityType, entityId, details: {} },
+      ),
     )
   await log('Ada Lovelace', 'member_added', 'Project', 'engine-1')
   await log('Grace Hopper', 'webhook_created', 'Webhook', 'ship_100%')
@@ -58,12 +60,14 @@ describe('GET /audit_events?search=', () => {
 describe('GET /audit_events?pagination=keyset', () => {
   const author = { authorId: 1, authorName: 'Turing', tokenId: 1, requestId: 'r', ipAddress: null }
   const note = (entityId: string) =>
-    recordAuditEvent(harness.database, author, {
-      eventName: 'keyset',
-      entityType: 'Job',
-      entityId,
-      details: {},
-    })
+    inTransaction(harness.database, (transaction) =>
+      recordAuditEvent(transaction, author, {
+        eventName: 'keyset',
+        entityType: 'Job',
+        entityId,
+        details: {},
+      }),
+    )
   const read = async (path: string) => {
     const answer = await harness.send('admin', 'GET', path)
     const rows = (await answer.json()) as { entity_id: string }[]
@@ -98,12 +102,14 @@ it('a token that is bound to tenants reads only their entries about sagas', asyn
     ['Saga', 'of-acme', 'acme'],
     ['User', '7', null],
   ] as const)
-    await recordAuditEvent(harness.database, author, {
-      eventName: 'bound',
-      entityType,
-      entityId,
-      details: { tenant },
-    })
+    await inTransaction(harness.database, (transaction) =>
+      recordAuditEvent(transaction, author, {
+        eventName: 'bound',
+        entityType,
+        entityId,
+        details: { tenant },
+      }),
+    )
   const bound = await createToken(harness.database, harness.users.admin, { tenants: ['acme'] })
   const read = async (who: string, query: string) =>
     (await search(`event_name=bound&${query}`, who)).body ?? []

@@ -1,6 +1,5 @@
-import { likeText } from '@switchyard/db/sql'
+import { likeText, type SqlParameters } from '@switchyard/db/sql'
 import { activityEventNotedAfterMs, type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
-import type { SqlParameters } from './limited-database.js'
 import { lastActivityEvent, lastEvent } from './saga-view-store.js'
 import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from './shapes/search.js'
 

@@ -1,6 +1,7 @@
 export * from './leases.js'
 export * from './like-pattern.js'
 export * from './locks.js'
+export * from './parameters.js'
 export * from './row-columns.js'
 export * from './transaction.js'
 export * from './write-rows.js'

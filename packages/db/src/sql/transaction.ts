@@ -1,8 +1,8 @@
 import type pg from 'pg'
-import type { DatabaseOrTransaction } from '../client.js'
+import type { DatabaseOrTransaction, PrismaTransaction } from '../client.js'
 
 /** One of Prisma, or one of plain SQL. */
-export type Transaction = DatabaseOrTransaction | pg.PoolClient
+export type Transaction = PrismaTransaction | pg.PoolClient
 
 interface Statement {
   name?: string
@@ -12,10 +12,10 @@ interface Statement {
 
 /** The rows of a statement in a transaction of either kind, or in none, on a connection of the pool. */
 export async function query<Row extends object>(
-  transaction: Transaction | pg.Pool,
+  connection: DatabaseOrTransaction | pg.PoolClient | pg.Pool,
   statement: Statement,
 ): Promise<Row[]> {
   const { text, values = [] } = statement
-  if ('prisma' in transaction) return transaction.prisma.$queryRawUnsafe<Row[]>(text, ...values)
-  return (await transaction.query<Row>(statement)).rows
+  if ('prisma' in connection) return connection.prisma.$queryRawUnsafe<Row[]>(text, ...values)
+  return (await connection.query<Row>(statement)).rows
 }

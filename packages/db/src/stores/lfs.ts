@@ -1,5 +1,5 @@
 import type { LfsObject } from '@switchyard/domain/commit'
-import type { DatabaseOrTransaction } from '../client.js'
+import type { DatabaseOrTransaction, PrismaTransaction } from '../client.js'
 
 /**
  * Records that the project has these objects, and their sizes, unless they are recorded already. Released
@@ -30,7 +30,7 @@ export async function recordLfsObjects(
  * them again when a pointer of Git LFS names them.
  */
 export async function releaseLfsObjects(
-  { prisma }: DatabaseOrTransaction,
+  { prisma }: PrismaTransaction,
   projectId: number,
   oids: readonly string[],
 ): Promise<void> {

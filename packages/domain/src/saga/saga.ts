@@ -20,6 +20,11 @@ export const sagaOutcomes = ['succeeded', 'compensated', 'empty', 'inconsistent'
 
 export type SagaOutcome = (typeof sagaOutcomes)[number]
 
+export interface SagaKey {
+  tenant: string
+  sagaId: string
+}
+
 /**
  * A saga: the facts that its events reported, and the status and outcome derived from them and from its
  * activities.

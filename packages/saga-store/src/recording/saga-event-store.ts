@@ -1,4 +1,5 @@
-import { inPoolTransaction, type PoolClient, type Pooled, retryConflicts } from '@switchyard/db'
+import { inPoolTransaction, type PoolClient, type Pooled } from '@switchyard/db'
+import { retryConflicts } from '../retry-conflicts.js'
 import { foldBatch } from './fold-batch.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import { readBatch } from './read-batch.js'

@@ -1,7 +1,8 @@
-import { type PoolClient, WriteConflict } from '@switchyard/db'
+import type { PoolClient } from '@switchyard/db'
 import { queryOf, type Write } from '@switchyard/db/sql'
 import type { Activity } from '@switchyard/domain/saga'
 import { byKey } from '../keys.js'
+import { WriteConflict } from '../retry-conflicts.js'
 import {
   type ActivityErrors,
   activityTable,

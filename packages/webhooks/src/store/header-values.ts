@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, Pooled } from '@switchyard/db'
+import type { Pooled, PrismaTransaction } from '@switchyard/db'
 import { lockRow } from '@switchyard/db/sql'
 import type { EncryptedSecret } from './secrets.js'
 
@@ -38,10 +38,7 @@ export const toHeaderColumns = ({ names, values }: StoredHeaders) => ({
 /**
  * Locks and reads the further headers of a webhook until the transaction ends; null without such a webhook.
  */
-export async function lockHeaders(
-  transaction: DatabaseOrTransaction,
-  id: number,
-): Promise<StoredHeaders | null> {
+export async function lockHeaders(transaction: PrismaTransaction, id: number): Promise<StoredHeaders | null> {
   const row = await lockRow<StoredHeadersRow>(
     transaction,
     'webhooks w',

@@ -2,8 +2,8 @@ import {
   type AuditAuthor,
   type BroadcastMessage,
   type Database,
-  type DatabaseOrTransaction,
   inTransaction,
+  type PrismaTransaction,
   type Rows,
   recordAuditEvent,
   requireUnchanged,
@@ -112,7 +112,7 @@ const auditedChange = (
   { database }: MessageDependencies,
   author: AuditAuthor,
   eventName: 'broadcast_message_created' | 'broadcast_message_changed' | 'broadcast_message_deleted',
-  change: (transaction: DatabaseOrTransaction) => Promise<BroadcastMessage>,
+  change: (transaction: PrismaTransaction) => Promise<BroadcastMessage>,
 ): Promise<BroadcastMessage> =>
   inTransaction(database, async (transaction) => {
     const message = await change(transaction)

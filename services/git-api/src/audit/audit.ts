@@ -2,7 +2,7 @@ import {
   type AuditAuthor,
   type AuditEvent,
   type Database,
-  type DatabaseOrTransaction,
+  type PrismaTransaction,
   recordAuditEvent,
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
@@ -13,18 +13,18 @@ export { listAuditEvents, listAuditEventsBefore } from './store.js'
 
 type Details = Parameters<typeof recordAuditEvent>[2]['details']
 
-/** Records a change of a project in the audit log. Call it in the transaction of the change. */
+/** Records a change of a project in the audit log. */
 export const recordProjectEvent = (
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   author: AuditAuthor,
   entityId: number,
   eventName: string,
   details: Details,
 ) => recordAuditEvent(transaction, author, { eventName, entityType: 'Project', entityId, details })
 
-/** Records a change of a user in the audit log. Call it in the transaction of the change. */
+/** Records a change of a user in the audit log. */
 export const recordUserEvent = (
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   author: AuditAuthor,
   entityId: number,
   eventName: string,

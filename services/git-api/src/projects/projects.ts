@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type AuditAuthor,
   type Database,
-  type DatabaseOrTransaction,
   deletingMsMax,
   findStorageUse,
   inTransaction,
   onTaken,
+  type PrismaTransaction,
   type Project,
   type Rows,
   requireUnchanged,
@@ -310,7 +310,7 @@ export async function removeProject(
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<void> {
-  const deleting = async (transaction: DatabaseOrTransaction) => {
+  const deleting = async (transaction: PrismaTransaction) => {
     await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
     await deleteProject(transaction, project.id)
     await recordProjectEvent(transaction, author, project.id, 'project_destroyed', {

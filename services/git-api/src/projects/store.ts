@@ -2,6 +2,7 @@ import {
   type DatabaseOrTransaction,
   type Pooled,
   type Prisma,
+  type PrismaTransaction,
   type Project,
   type User,
   unendedMembershipSql,
@@ -137,11 +138,11 @@ export type SettingChanges = Record<string, string | number | boolean | null>
 export type ProjectWithOwner = Project & { owner: User }
 
 /**
- * Adds a project in the namespace of its owner and makes the owner its first member. Call it in a
- * transaction. Fails with a unique violation when the path is taken; see `violatedUniqueIndex`.
+ * Adds a project in the namespace of its owner and makes the owner its first member. Fails with
+ * a unique violation when the path is taken; see `violatedUniqueIndex`.
  */
 export async function createProject(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { owner, settings, ...project }: NewProject,
 ): Promise<ProjectWithOwner> {
   return transaction.prisma.project.create({
@@ -174,13 +175,13 @@ export type ProjectChanges = Partial<
 >
 
 /**
- * Changes a project. Call it in a transaction. Fails with a unique violation when the path is taken; see
+ * Changes a project. Fails with a unique violation when the path is taken; see
  * `violatedUniqueIndex`.
  *
  * @returns null when there is no such project
  */
 export async function updateProject(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { id, ownerId }: Pick<Project, 'id' | 'ownerId'>,
   { settings: settingChanges, ...columns }: ProjectChanges,
 ): Promise<ProjectWithOwner | null> {
@@ -206,7 +207,7 @@ export async function updateProject(
  * Returns the settings with the changes. Locks the project, so that concurrent changes of different settings
  * are both kept.
  */
-async function changedSettings(transaction: DatabaseOrTransaction, id: number, changes: SettingChanges) {
+async function changedSettings(transaction: PrismaTransaction, id: number, changes: SettingChanges) {
   const row = await lockRow<{ settings: SettingChanges }>(
     transaction,
     'projects',
@@ -224,7 +225,7 @@ const withChanges = (settings: SettingChanges, changes: SettingChanges): Prisma.
  * Returns the path columns of a project. Locks the owner, so that the owner is not renamed before the
  * transaction ends.
  */
-async function fullPath(transaction: DatabaseOrTransaction, ownerId: number, path: string) {
+async function fullPath(transaction: PrismaTransaction, ownerId: number, path: string) {
   const owner = await lockRow<{ username: string }>(
     transaction,
     'users',

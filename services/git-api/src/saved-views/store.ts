@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, SavedView } from '@switchyard/db'
+import type { DatabaseOrTransaction, PrismaTransaction, SavedView } from '@switchyard/db'
 import { lockUserRow } from '@switchyard/db/sql'
 
 export type SavedViewFields = Pick<SavedView, 'page' | 'name' | 'query'>
@@ -7,7 +7,7 @@ export type SavedViewFields = Pick<SavedView, 'page' | 'name' | 'query'>
  * Returns the number of a user's views. Locks the user until the transaction ends, so that two transactions
  * cannot add views at the same time.
  */
-export async function countSavedViews(transaction: DatabaseOrTransaction, userId: number): Promise<number> {
+export async function countSavedViews(transaction: PrismaTransaction, userId: number): Promise<number> {
   await lockUserRow(transaction, userId)
   return transaction.prisma.savedView.count({ where: { userId } })
 }

@@ -1,6 +1,6 @@
 import type { Pooled } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import type { SagaKey } from '../read/read.js'
+import type { SagaKey } from '@switchyard/domain/saga'
 import type { SagaPosition } from '../shapes/search.js'
 import {
   findActivityPayload,

@@ -1,7 +1,8 @@
 import type { Pooled } from '@switchyard/db'
-import type { Activity } from '@switchyard/domain/saga'
+import { SqlParameters } from '@switchyard/db/sql'
+import type { Activity, SagaKey } from '@switchyard/domain/saga'
 import { activityTable } from '@switchyard/saga-store'
-import { readRows, SqlParameters } from '../limited-database.js'
+import { readRows } from '../limited-database.js'
 import type { SagaPosition } from '../shapes/search.js'
 
 /** A payload, possibly without all its bytes. */
@@ -107,7 +108,7 @@ type ActivityRow = Omit<ActivityView, 'parameter' | 'result' | 'executeErrors' |
  */
 export async function listActivityViews(
   database: Pooled,
-  { tenant, sagaId }: { tenant: string; sagaId: string },
+  { tenant, sagaId }: SagaKey,
   headBytesMax: number,
   { after, take }: { after: ActivityPosition | null; take: number | null },
 ): Promise<ActivityView[]> {
@@ -163,7 +164,7 @@ export type PayloadKind = keyof typeof payloads
 /** Returns the stored bytes of one payload of an activity; null when there is no such activity or payload. */
 export async function findActivityPayload(
   database: Pooled,
-  { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
+  { tenant, sagaId, activityId }: SagaKey & { activityId: string },
   kind: PayloadKind,
 ): Promise<StoredPayload | null> {
   const values = [tenant, sagaId, activityId]

@@ -8,10 +8,20 @@ import {
   type Rows,
   recordAuditEvent,
 } from '@switchyard/db'
-import { integer, lockRow, ownerReleased, pick, rowColumns, selectList, text, time } from '@switchyard/db/sql'
+import {
+  integer,
+  lockRow,
+  ownerReleased,
+  pick,
+  rowColumns,
+  SqlParameters,
+  selectList,
+  text,
+  time,
+} from '@switchyard/db/sql'
 import { conflict, invalidParameters, notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import { readRows, refuseTooLong, SqlParameters } from '../limited-database.js'
+import { readRows, refuseTooLong } from '../limited-database.js'
 import { sagaSource } from '../saga-source.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { onTaken, type Pooled } from '@switchyard/db'
 import { conflict, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
-import { type CommandKind, canBeAsked, isAboutStep, isStepOpen } from '@switchyard/domain/saga'
+import { type CommandKind, canBeAsked, isAboutStep, isStepOpen, type SagaKey } from '@switchyard/domain/saga'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import {
   answerCommand,
@@ -59,7 +59,7 @@ export interface CommandRequest {
  */
 export async function requestCommand(
   { database, waiting, needsApproval }: CommandDependencies,
-  { tenant, sagaId }: { tenant: string; sagaId: string },
+  { tenant, sagaId }: SagaKey,
   { activityId, ...request }: CommandRequest & { activityId: string | undefined },
   operator: Operator,
 ): Promise<SagaCommand> {

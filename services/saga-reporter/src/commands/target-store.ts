@@ -1,11 +1,13 @@
 import type { Pooled } from '@switchyard/db'
+import { SqlParameters } from '@switchyard/db/sql'
 import {
   type ActivityStatus,
+  type SagaKey,
   type SagaOutcome,
   type SagaStatus,
   settledStepStatuses,
 } from '@switchyard/domain/saga'
-import { readRows, SqlParameters } from '../limited-database.js'
+import { readRows } from '../limited-database.js'
 import { sagaSource } from '../saga-source.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import { isOpen } from './store.js'
@@ -46,7 +48,7 @@ export const listCommandTargets = (
 /** Returns the status of a step of a saga; null when the saga has no such step. */
 export async function findStepStatus(
   database: Pooled,
-  { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },
+  { tenant, sagaId, activityId }: SagaKey & { activityId: string },
 ): Promise<ActivityStatus | null> {
   const [step] = await readRows<{ status: ActivityStatus }>(database, {
     text: 'SELECT status FROM saga_activities WHERE tenant = $1 AND id = $2 AND saga_id = $3',

@@ -1,5 +1,6 @@
 import type { Pooled } from '@switchyard/db'
-import { readRows, SqlParameters } from '../limited-database.js'
+import { SqlParameters } from '@switchyard/db/sql'
+import { readRows } from '../limited-database.js'
 import { afterPosition, driverOf, drivingTable, orderBy, sagaSource, upToPosition } from '../saga-source.js'
 import { readSagaViews, type SagaRow, type SagaView, sagaRowColumns } from '../saga-view-store.js'
 import { newestFirst, type SagaPosition, type SagaSearch } from '../shapes/search.js'

@@ -1,6 +1,6 @@
 import type { Pooled } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import type { SagaKey } from '../read/read.js'
+import type { SagaKey } from '@switchyard/domain/saga'
 import { hasSaga } from '../read/store.js'
 import { listSagaEvents, type SagaEventView } from './store.js'
 
@@ -16,7 +16,7 @@ export async function listEvents(
   { after, take }: { after: number; take: number },
 ): Promise<{ events: SagaEventView[]; hasMore: boolean }> {
   const [isKnown, events] = await Promise.all([
-    hasSaga(database, key.tenant, key.sagaId),
+    hasSaga(database, key),
     listSagaEvents(database, key, { after, take: take + 1 }),
   ])
   if (!isKnown) throw notFound('Saga')

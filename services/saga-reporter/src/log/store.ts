@@ -1,4 +1,5 @@
 import type { Pooled } from '@switchyard/db'
+import type { SagaKey } from '@switchyard/domain/saga'
 import { readRows } from '../limited-database.js'
 
 /** A row of the log. */
@@ -58,7 +59,7 @@ const eventsOfSaga = {
 /** Lists the log of a saga in order, after a position. */
 export const listSagaEvents = (
   database: Pooled,
-  { tenant, sagaId }: { tenant: string; sagaId: string },
+  { tenant, sagaId }: SagaKey,
   rows: { after: number; take: number },
 ): Promise<SagaEventView[]> =>
   readRows<SagaEventView>(database, { ...eventsOfSaga, values: [tenant, sagaId, rows.after, rows.take] })

@@ -7,7 +7,7 @@ import {
   SagaQueryService,
 } from '@switchyard/contracts/saga-query'
 import type { Pooled } from '@switchyard/db'
-import { defaultTenant } from '@switchyard/domain/saga'
+import { defaultTenant, type SagaKey } from '@switchyard/domain/saga'
 import { readParameters } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { z } from 'zod'
@@ -85,7 +85,7 @@ async function listSagas(database: Pooled, request: ListSagasRequest): Promise<L
 }
 
 /** @throws DomainError invalid-parameters */
-function readSagaKey({ tenant, sagaId }: GetSagaRequest): { tenant: string; sagaId: string } {
+function readSagaKey({ tenant, sagaId }: GetSagaRequest): SagaKey {
   refuseNul({ tenant, saga_id: sagaId })
   return { tenant: tenant || defaultTenant, sagaId }
 }

@@ -1,5 +1,6 @@
 import type { Pooled } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
+import type { SagaKey } from '@switchyard/domain/saga'
 import { type ActivityPosition, type ActivityView, listActivityViews } from '../activities/store.js'
 import { listSagaNotes, type SagaNote } from '../resolve/store.js'
 import type { SagaView } from '../saga-view-store.js'
@@ -13,11 +14,6 @@ import {
 } from './store.js'
 
 export type { SagaChild, SagaChildren } from './store.js'
-
-export interface SagaKey {
-  tenant: string
-  sagaId: string
-}
 
 export interface SagaWithActivities {
   saga: SagaView
@@ -37,7 +33,7 @@ async function findWithActivities(
   rows: { after: ActivityPosition | null; take: number | null },
 ): Promise<SagaWithActivities | null> {
   const [saga, activities] = await Promise.all([
-    findSagaView(database, key.tenant, key.sagaId),
+    findSagaView(database, key),
     listActivityViews(database, key, headBytesMax, rows),
   ])
   return saga && { saga, activities }
@@ -93,9 +89,9 @@ export async function getSagaDetail(
 ): Promise<SagaDetail> {
   const [found, notes, deployments, children] = await Promise.all([
     getSaga(database, key, after),
-    listSagaNotes(database, key.tenant, key.sagaId),
-    listSagaDeployments(database, key.tenant, key.sagaId),
-    listSagaChildren(database, key.tenant, key.sagaId),
+    listSagaNotes(database, key),
+    listSagaDeployments(database, key),
+    listSagaChildren(database, key),
   ])
   const { resolvedAt } = found.saga
   const resolutionNote = resolvedAt && (await findResolutionNote(database, key, resolvedAt))

@@ -1,5 +1,5 @@
 import type { Pooled } from '@switchyard/db'
-import type { Saga, SagaStatus } from '@switchyard/domain/saga'
+import type { Saga, SagaKey, SagaStatus } from '@switchyard/domain/saga'
 import { sagaTable } from '@switchyard/saga-store'
 import { readRows } from '../limited-database.js'
 import {
@@ -17,18 +17,18 @@ const oneSaga = {
 }
 
 /** Finds one saga for readers. */
-export async function findSagaView(database: Pooled, tenant: string, id: string): Promise<SagaView | null> {
+export async function findSagaView(database: Pooled, { tenant, sagaId }: SagaKey): Promise<SagaView | null> {
   const [[row], details] = await Promise.all([
-    readRows<SagaRow>(database, { ...oneSaga, values: [tenant, id] }),
-    readSagaDetails(database, tenant, [id]),
+    readRows<SagaRow>(database, { ...oneSaga, values: [tenant, sagaId] }),
+    readSagaDetails(database, tenant, [sagaId]),
   ])
-  return row ? toSagaView(row, details.get(id)) : null
+  return row ? toSagaView(row, details.get(sagaId)) : null
 }
 
 const anySaga = { name: 'saga-read-exists', text: 'SELECT FROM sagas WHERE tenant = $1 AND id = $2' }
 
-export async function hasSaga(database: Pooled, tenant: string, id: string): Promise<boolean> {
-  const rows = await readRows(database, { ...anySaga, values: [tenant, id] })
+export async function hasSaga(database: Pooled, { tenant, sagaId }: SagaKey): Promise<boolean> {
+  const rows = await readRows(database, { ...anySaga, values: [tenant, sagaId] })
   return rows.length > 0
 }
 
@@ -56,8 +56,7 @@ const deploymentsOfSaga = {
 /** Lists the newest 100 deployments that name a saga, newest first. */
 export const listSagaDeployments = (
   database: Pooled,
-  tenant: string,
-  sagaId: string,
+  { tenant, sagaId }: SagaKey,
 ): Promise<SagaDeployment[]> =>
   readRows<SagaDeployment>(database, { ...deploymentsOfSaga, values: [tenant, sagaId] })
 
@@ -74,7 +73,7 @@ const lastResolution = {
  */
 export async function findResolutionNote(
   database: Pooled,
-  { tenant, sagaId }: { tenant: string; sagaId: string },
+  { tenant, sagaId }: SagaKey,
   resolvedAt: Date,
 ): Promise<string | null> {
   const [event] = await readRows<{ request: Buffer }>(database, {
@@ -104,15 +103,11 @@ const childrenOfSaga = {
     ORDER BY s.first_seen_at DESC, s.id LIMIT ${childrenMax + 1}`,
 }
 
-export async function listSagaChildren(
-  database: Pooled,
-  tenant: string,
-  parentSagaId: string,
-): Promise<SagaChildren> {
-  const rows = await readRows<SagaChild>(database, { ...childrenOfSaga, values: [tenant, parentSagaId] })
+export async function listSagaChildren(database: Pooled, { tenant, sagaId }: SagaKey): Promise<SagaChildren> {
+  const rows = await readRows<SagaChild>(database, { ...childrenOfSaga, values: [tenant, sagaId] })
   const newest = rows.slice(0, childrenMax)
   if (rows.length > childrenMax)
-    return { newest, counts: await countSagas(database, { tenant, parentSagaId }) }
+    return { newest, counts: await countSagas(database, { tenant, parentSagaId: sagaId }) }
   const counts: Partial<Record<SagaStatus, number>> = {}
   for (const { status } of newest) counts[status] = (counts[status] ?? 0) + 1
   return { newest, counts }

@@ -1,4 +1,4 @@
-import { type PoolClient, type Pooled, retryConflicts } from '@switchyard/db'
+import type { PoolClient, Pooled } from '@switchyard/db'
 import { queryOf } from '@switchyard/db/sql'
 import type { Activity, Saga } from '@switchyard/domain/saga'
 import {
@@ -6,6 +6,7 @@ import {
   hasErrors,
   type LockedKeys,
   lockKeys,
+  retryConflicts,
   sagaTable,
   type TenantKey,
   tenantKeyArrays,

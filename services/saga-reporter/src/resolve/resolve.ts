@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type AuditAuthor, inPoolTransaction, type Pooled, recordAuditEvent } from '@switchyard/db'
 import { type Clock, conflict, notFound } from '@switchyard/domain'
-import { contentHash, type OperatorEvent, type SagaStatus } from '@switchyard/domain/saga'
+import { contentHash, type OperatorEvent, type SagaKey, type SagaStatus } from '@switchyard/domain/saga'
 import type { NewSagaEvent, SagaEventStore } from '@switchyard/saga-store'
-import { getSagaDetail, type SagaDetail, type SagaKey } from '../read/read.js'
+import { getSagaDetail, type SagaDetail } from '../read/read.js'
 import { createSagaNotes, lockSagas, type NewSagaNote, type SagaNote } from './store.js'
 
 export interface Resolution {

@@ -1,5 +1,5 @@
 import type { PoolClient, Pooled } from '@switchyard/db'
-import type { SagaStatus } from '@switchyard/domain/saga'
+import type { SagaKey, SagaStatus } from '@switchyard/domain/saga'
 import { lockKeys } from '@switchyard/saga-store'
 import { readRows } from '../limited-database.js'
 import { lastEvent } from '../saga-view-store.js'
@@ -20,7 +20,7 @@ const notesOfSaga = {
 }
 
 /** Lists the operators' notes about a saga, oldest first. */
-export const listSagaNotes = (database: Pooled, tenant: string, sagaId: string): Promise<SagaNote[]> =>
+export const listSagaNotes = (database: Pooled, { tenant, sagaId }: SagaKey): Promise<SagaNote[]> =>
   readRows<SagaNote>(database, { ...notesOfSaga, values: [tenant, sagaId] })
 
 const newNotes = {

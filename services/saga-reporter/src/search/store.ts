@@ -1,6 +1,7 @@
 import { type Pooled, readRowsWithin } from '@switchyard/db'
+import { SqlParameters } from '@switchyard/db/sql'
 import { type SagaStatus, sagaStatuses } from '@switchyard/domain/saga'
-import { readRows, SqlParameters } from '../limited-database.js'
+import { readRows } from '../limited-database.js'
 import { mayWalkErrors, orderColumn, type SagaQuestion, sagaSource } from '../saga-source.js'
 import { readSagaViews, type SagaRow, type SagaView, sagaRowColumns } from '../saga-view-store.js'
 import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'

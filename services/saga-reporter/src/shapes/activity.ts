@@ -6,6 +6,7 @@ import {
   defaultTenant,
   rankOf,
   type Saga,
+  type SagaKey,
 } from '@switchyard/domain/saga'
 import type { Call } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -183,7 +184,7 @@ export const durationOfSaga = ({
 export type SagaUrl = (...parts: string[]) => string
 
 export const sagaUrl =
-  ({ baseUrl }: Pick<Call, 'baseUrl'>, { tenant, sagaId }: { tenant: string; sagaId: string }): SagaUrl =>
+  ({ baseUrl }: Pick<Call, 'baseUrl'>, { tenant, sagaId }: SagaKey): SagaUrl =>
   (...parts) => {
     const path = [sagaId, ...parts].map(encodeURIComponent).join('/')
     const query = tenant === defaultTenant ? '' : `?${new URLSearchParams({ tenant })}`

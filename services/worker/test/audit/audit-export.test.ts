@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { listAuditExports, recordAuditEvent } from '@switchyard/db'
+import { inTransaction, listAuditExports, recordAuditEvent } from '@switchyard/db'
 import { verify } from '@switchyard/webhooks/signature'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -39,12 +39,14 @@ const author = { authorId: 1, authorName: 'Ada "é" 🚂\n', tokenId: 2, request
 
 async function log(...entityIds: string[]): Promise<number[]> {
   for (const entityId of entityIds)
-    await recordAuditEvent(harness.database, author, {
-      eventName: 'member_added',
-      entityType: 'Project',
-      entityId,
-      details: { access_level: 30 },
-    })
+    await inTransaction(harness.database, (transaction) =>
+      recordAuditEvent(transaction, author, {
+        eventName: 'member_added',
+        entityType: 'Project',
+        entityId,
+        details: { access_level: 30 },
+      }),
+    )
   const { rows } = await harness.database.pool.query<{ id: string }>(
     'SELECT id FROM audit_events ORDER BY id',
   )

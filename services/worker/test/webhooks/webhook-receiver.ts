@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Secret } from '@switchyard/config'
-import type { Database } from '@switchyard/db'
+import { type Database, inTransaction } from '@switchyard/db'
 import { createSecretBox, createWebhook, enqueueDeliveries, type NewWebhook } from '@switchyard/webhooks'
 import { webhookSecretKeys } from '../harness.js'
 
@@ -72,9 +72,12 @@ export async function addDelivery(database: Database, webhookId: number, attempt
   sequence += 1
   const payload = JSON.stringify({ event: 'test', number: sequence, text: 'ä' })
   const delivery = { webhookId, event: 'test', dedupeKey: `test-${sequence}`, payload }
-  return database.prisma.$transaction(async (prisma) => {
-    const [id = ''] = await enqueueDeliveries({ prisma }, [delivery])
-    await prisma.webhookDelivery.update({ where: { webhookId_id: { webhookId, id } }, data: { attempts } })
+  return inTransaction(database, async (transaction) => {
+    const [id = ''] = await enqueueDeliveries(transaction, [delivery])
+    await transaction.prisma.webhookDelivery.update({
+      where: { webhookId_id: { webhookId, id } },
+      data: { attempts },
+    })
     return id
   })
 }

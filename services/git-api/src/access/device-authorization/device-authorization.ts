@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import {
   type Database,
-  type DatabaseOrTransaction,
   type DeviceAuthorization,
   inTransaction,
+  type PrismaTransaction,
 } from '@switchyard/db'
 import { dayMs, forbidden, notFound, rateLimited, unavailable } from '@switchyard/domain'
 import {
@@ -221,7 +221,7 @@ export const redeemDeviceCode = (
   })
 
 async function issueTo(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { clientId: name, scopes, tenants, lastDay }: DeviceAuthorization,
   { id, userId, user }: DecidingToken,
   call: Call,

@@ -1,4 +1,10 @@
-import type { DatabaseOrTransaction, DeviceAuthorization, PersonalAccessToken, User } from '@switchyard/db'
+import type {
+  DatabaseOrTransaction,
+  DeviceAuthorization,
+  PersonalAccessToken,
+  PrismaTransaction,
+  User,
+} from '@switchyard/db'
 import { lockName, lockRow } from '@switchyard/db/sql'
 
 /** SHA-256 of a code. */
@@ -12,7 +18,7 @@ const rememberedMs = 3_600_000
  * Until the transaction ends, no other transaction counts or adds requests.
  */
 export async function lockAndCountWaiting(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   address: string,
 ): Promise<{ all: number; ofAddress: number }> {
   await lockName(transaction, 'switchyard.device_authorizations')
@@ -72,7 +78,7 @@ export type LockedDeviceAuthorization = DeviceAuthorization & {
 
 /** Finds a request and locks it until the transaction ends, so that its program gets only one token. */
 export async function lockByDeviceCode(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   deviceCodeHash: CodeHash,
 ): Promise<LockedDeviceAuthorization | null> {
   await lockRow(transaction, 'device_authorizations', { device_code_hash: deviceCodeHash }, 'UPDATE')

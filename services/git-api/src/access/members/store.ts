@@ -1,6 +1,7 @@
 import {
   type DatabaseOrTransaction,
   type Prisma,
+  type PrismaTransaction,
   type ProjectMember,
   type Rows,
   type User,
@@ -17,10 +18,10 @@ export type NewMember = Pick<ProjectMember, 'projectId' | 'userId' | 'accessLeve
 
 /**
  * Adds a member and replaces an expired membership of the same user. Fails with a unique violation when the
- * user is a member already; see `violatedUniqueIndex`. Call it in a transaction.
+ * user is a member already; see `violatedUniqueIndex`.
  */
 export async function createMember(
-  { prisma }: DatabaseOrTransaction,
+  { prisma }: PrismaTransaction,
   member: NewMember,
 ): Promise<MemberWithUser> {
   const { projectId, userId } = member

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
   type Database,
-  type DatabaseOrTransaction,
   inTransaction,
   type PersonalAccessToken,
+  type PrismaTransaction,
   type Session,
 } from '@switchyard/db'
 import { forbidden, unauthenticated } from '@switchyard/domain'
@@ -73,9 +73,9 @@ interface SessionBeginning {
   signIn?: NonNullable<NewSession['signIn']> & { endsAt: Date }
 }
 
-/** Begins a session of a token. Call it in a transaction. */
+/** Begins a session of a token. */
 export async function beginSession(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { idleMs, lifetimeMs }: Pick<SessionDependencies['sessions'], 'idleMs' | 'lifetimeMs'>,
   { token, author, signIn }: SessionBeginning,
 ): Promise<BegunSession> {

@@ -1,4 +1,4 @@
-import type { AuditAuthor, DatabaseOrTransaction } from '@switchyard/db'
+import type { AuditAuthor, PrismaTransaction } from '@switchyard/db'
 import { recordProjectEvent, recordUserEvent } from '../../audit/audit.js'
 import type { SignInProvider } from '../../sign-in-config.js'
 import { lockActiveAdministrators, updateUser } from '../users/store.js'
@@ -28,12 +28,12 @@ const noGrants: GroupGrants = { isAdministrator: false, roles: [] }
 
 /**
  * Grants a user the rights of their groups and revokes rights that the groups granted earlier. Rights that
- * others have granted stay. Call it in a transaction.
+ * others have granted stay.
  *
  * @returns the projects in which the user has another role now
  */
 export async function applyGroups(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   identity: IdentityOfUser,
   grants: GroupGrants,
   author: AuditAuthor,
@@ -44,13 +44,13 @@ export async function applyGroups(
 
 /** Revokes all rights that the groups of an identity have granted. */
 export const takeGroupsAway = (
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   identity: IdentityOfUser,
   author: AuditAuthor,
 ): Promise<number[]> => applyGroups(transaction, identity, noGrants, author)
 
 async function applyAdministrator(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { id, user, gaveAdmin, provider }: IdentityOfUser,
   { isAdministrator }: GroupGrants,
   author: AuditAuthor,
@@ -72,7 +72,7 @@ async function applyAdministrator(
 }
 
 async function applyRoles(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   identity: IdentityOfUser,
   { roles }: GroupGrants,
   author: AuditAuthor,

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import {
   type AuditAuthor,
   type Database,
-  type DatabaseOrTransaction,
   inTransaction,
   onTaken,
   type PersonalAccessToken,
+  type PrismaTransaction,
   type User,
 } from '@switchyard/db'
 import { invalidParameters, notFound } from '@switchyard/domain'
@@ -65,7 +65,7 @@ export async function finishSignIn(
 ): Promise<{ secret: string; expiresAt: Date }> {
   const person = readPerson(answer.claims, settings)
   requireAllowed(answer, person, settings)
-  const work = async (transaction: DatabaseOrTransaction) => {
+  const work = async (transaction: PrismaTransaction) => {
     await lockIdentity(transaction, answer)
     const found = await findIdentity(transaction, answer)
     const identity = found ?? (await makeAccount(transaction, answer, person, settings))
@@ -109,7 +109,7 @@ export function requireAllowed(
  *   address is taken
  */
 async function makeAccount(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { issuer, subject }: ProviderAnswer,
   { username, name, email: given }: Person,
   settings: SignInProvider,
@@ -130,7 +130,7 @@ const refuseTaken = onTaken((_cause, index) =>
 )
 
 async function recordNewAccount(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { user, ...identity }: IdentityOfUser,
   author: AuditAuthor,
 ): Promise<void> {
@@ -149,7 +149,7 @@ export const identityDetails = ({ provider, subject }: { provider: string; subje
 
 /** Returns the token that the sessions of an identity belong to. Nobody knows its secret. */
 async function tokenOf(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { token, userId }: IdentityOfUser,
   { label }: SignInProvider,
 ): Promise<PersonalAccessToken> {

@@ -2,6 +2,7 @@ import type {
   DatabaseOrTransaction,
   Identity,
   PersonalAccessToken,
+  PrismaTransaction,
   ProjectMember,
   User,
 } from '@switchyard/db'
@@ -17,7 +18,7 @@ export type IdentityOfUser = Identity & { user: User; token: PersonalAccessToken
  * transaction.
  */
 export const lockIdentity = (
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { issuer, subject }: IdentityKey,
 ): Promise<void> => lockName(transaction, `switchyard.identity ${issuer} ${subject}`)
 
@@ -65,7 +66,7 @@ export const findIdentityOfUser = (
  * @param tokensCount whether the user signs in with tokens
  */
 export async function hasOtherWayIn(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { id, userId }: Pick<Identity, 'id' | 'userId'>,
   { providers, tokensCount }: { providers: readonly string[]; tokensCount: boolean },
 ): Promise<boolean> {

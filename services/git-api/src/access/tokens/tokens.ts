@@ -5,6 +5,7 @@ import {
   type DatabaseOrTransaction,
   inTransaction,
   type PersonalAccessToken,
+  type PrismaTransaction,
   type Rows,
   recordAuditEvent,
 } from '@switchyard/db'
@@ -226,10 +227,10 @@ async function revoke(
  *
  * @throws DomainError forbidden for a CI job, which ends soon and leaves no token behind
  */
-export async function makerOf(transaction: DatabaseOrTransaction, { user, token }: Caller) {
+export async function makerOf(database: DatabaseOrTransaction, { user, token }: Caller) {
   if (token.job) throw forbidden('A CI job makes no tokens and trusts no issuers')
   if (typeof token.projectId !== 'number') return { createdBy: user.id, latestDay: null }
-  const own = await store.findToken(transaction, token.id)
+  const own = await store.findToken(database, token.id)
   if (!own) throw unauthenticated()
   return { createdBy: own.createdBy, latestDay: own.expiresAt }
 }
@@ -240,7 +241,7 @@ export async function makerOf(transaction: DatabaseOrTransaction, { user, token 
  * @param membership null: the bot acts outside of projects
  */
 export async function createBot(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   name: string,
   membership: { projectId: number; accessLevel: number } | null,
 ) {

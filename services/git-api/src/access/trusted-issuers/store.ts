@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, TrustedIssuer } from '@switchyard/db'
+import type { DatabaseOrTransaction, PrismaTransaction, TrustedIssuer } from '@switchyard/db'
 import { lockName, lockProjectRow, lockRow } from '@switchyard/db/sql'
 import type { ClaimPatterns, Scope } from '@switchyard/domain/access'
 
@@ -30,7 +30,7 @@ type OwnProject = Pick<NewTrustedIssuer, 'projectId'>
  * rules at the same time.
  */
 export async function lockAndCountTrustedIssuers(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { projectId }: OwnProject,
 ): Promise<number> {
   if (projectId !== null) await lockProjectRow(transaction, projectId)
@@ -91,7 +91,7 @@ export async function revokeTokensOfBot({ prisma }: DatabaseOrTransaction, userI
  * removed meanwhile.
  */
 export const lockRuleOfBot = (
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   userId: number,
 ): Promise<Pick<TrustedIssuer, 'name' | 'createdBy'> | null> =>
   lockRow(transaction, 'trusted_issuers', { user_id: userId }, 'SHARE', 'name, created_by AS "createdBy"')

@@ -5,6 +5,7 @@ import {
   type Database,
   type DatabaseOrTransaction,
   inTransaction,
+  type PrismaTransaction,
   type Rows,
   recordAuditEvent,
 } from '@switchyard/db'
@@ -115,7 +116,7 @@ function checkRule(rule: CheckedRule, latestDay: Date | null, allowed: ReadonlyS
 }
 
 async function addRule(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { name, issuer, audience, claims, scopes, tenants, expiresAt }: CheckedRule,
   project: { id: number; accessLevel: number } | null,
   { createdBy, ...author }: AuditAuthor & { createdBy: number | null },

@@ -2,13 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '@switchyard/config'
-import {
-  type Database,
-  type DatabaseOrTransaction,
-  findCaller,
-  inTransaction,
-  type User,
-} from '@switchyard/db'
+import { type Database, findCaller, inTransaction, type PrismaTransaction, type User } from '@switchyard/db'
 import { lockName } from '@switchyard/db/sql'
 import { hashToken } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
@@ -97,7 +91,7 @@ export async function provisionAdministrator(
   })
 }
 
-async function getRoot(transaction: DatabaseOrTransaction, logger: Logger): Promise<User> {
+async function getRoot(transaction: PrismaTransaction, logger: Logger): Promise<User> {
   const found = await findUserByUsername(transaction, 'root')
   if (found) return found
   logger.info('creating the administrator root')
@@ -114,7 +108,7 @@ async function getRoot(transaction: DatabaseOrTransaction, logger: Logger): Prom
  * token stays revoked.
  */
 async function useConfiguredToken(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   root: User,
   secret: string,
   logger: Logger,
@@ -131,7 +125,7 @@ async function useConfiguredToken(
 }
 
 async function keepGeneratedToken(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   root: User,
   tokenFile: string,
   logger: Logger,

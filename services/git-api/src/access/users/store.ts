@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, Prisma, Project, Rows, User } from '@switchyard/db'
+import type { DatabaseOrTransaction, Prisma, PrismaTransaction, Project, Rows, User } from '@switchyard/db'
 import { likeText, lockRow, lockUserRow } from '@switchyard/db/sql'
 
 export interface NewUser {
@@ -50,15 +50,16 @@ export type UserChanges = Partial<Pick<NewUser, 'username' | 'name' | 'email' | 
  * `violatedUniqueIndex`.
  */
 export async function updateUser(
-  { prisma }: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   id: number,
   { username, email, profile, ...changes }: UserChanges,
 ): Promise<User> {
+  const { prisma } = transaction
   if (username !== undefined) {
     // The user is locked before the projects, as in a change of a project's path, so that no project is added
     // meanwhile. The username changes last, because from then on no row that refers to the user can be added,
     // and a transaction that waits for that may have locked a project.
-    await lockUserRow({ prisma }, id)
+    await lockUserRow(transaction, id)
     // Sign-ins with groups add members to several projects, in this order.
     await prisma.$queryRaw`SELECT FROM projects WHERE owner_id = ${id} ORDER BY id FOR UPDATE`
     await prisma.$executeRaw`UPDATE projects SET path_with_namespace = ${username}::text || '/' || path,
@@ -81,7 +82,7 @@ export async function updateUser(
  * so that two administrators cannot block each other at the same time. Rows that refer to them can still be
  * added.
  */
-export async function lockActiveAdministrators({ prisma }: DatabaseOrTransaction): Promise<number[]> {
+export async function lockActiveAdministrators({ prisma }: PrismaTransaction): Promise<number[]> {
   const rows = await prisma.$queryRaw<{ id: number }[]>`SELECT id FROM users
     WHERE admin AND state = 'active' ORDER BY id FOR NO KEY UPDATE`
   return rows.map(({ id }) => id)
@@ -148,10 +149,7 @@ function whereOf({ username, search, withoutProjects, ...filter }: UserFilter): 
  *
  * @returns null when there is no such user
  */
-export async function lockUserForRemoval(
-  transaction: DatabaseOrTransaction,
-  id: number,
-): Promise<User | null> {
+export async function lockUserForRemoval(transaction: PrismaTransaction, id: number): Promise<User | null> {
   await lockRow(transaction, 'users', { id }, 'UPDATE')
   return transaction.prisma.user.findUnique({ where: { id } })
 }

@@ -1,4 +1,10 @@
-import { type AuditAuthor, deletingMsMax, inTransaction, requireUnchanged } from '@switchyard/db'
+import {
+  type AuditAuthor,
+  deletingMsMax,
+  inTransaction,
+  type PrismaTransaction,
+  requireUnchanged,
+} from '@switchyard/db'
 import { conflict, forbidden, notFound, type Precondition } from '@switchyard/domain'
 import { deployCallerId } from '@switchyard/domain/access'
 import { recordUserEvent } from '../../audit/audit.js'
@@ -48,7 +54,7 @@ export async function removeUser(
   if (usernameKey === firstAdministrator) throw forbidden('The first administrator cannot be deleted')
   precondition?.(updatedAt)
   if (withProjects) await removeProjectsOf(deps, id, author)
-  const deleting = async (transaction: Parameters<typeof deleteUser>[0]) => {
+  const deleting = async (transaction: PrismaTransaction) => {
     await requireUnchanged(transaction, 'users', { id }, precondition)
     const user = await lockUserForRemoval(transaction, id)
     if (!user) throw notFound('User')

@@ -8,6 +8,7 @@ import {
   queryOf,
   rowColumns,
   rowReader,
+  SqlParameters,
   selectList,
   text,
   time,
@@ -247,12 +248,12 @@ function conditionOf({ projectId, ...filter }: PipelineFilter) {
     [(at) => `p.updated_at > ${at}`, filter.updatedAfter],
     [(at) => `p.updated_at < ${at}`, filter.updatedBefore],
   ]
-  const values: unknown[] = [projectId]
-  const parts = ['p.project_id = $1']
+  const parameters = new SqlParameters()
+  const parts = [`p.project_id = ${parameters.add(projectId)}`]
   for (const [condition, value] of conditions) {
-    if (value !== undefined) parts.push(condition(`$${values.push(value)}`))
+    if (value !== undefined) parts.push(condition(parameters.add(value)))
   }
-  return { where: parts.join(' AND '), values }
+  return { where: parts.join(' AND '), values: parameters.values }
 }
 
 /** Most statuses of a pipeline. There is a limit because each post reads all of them. */

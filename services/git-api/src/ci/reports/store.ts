@@ -1,5 +1,5 @@
 import { inPoolTransaction, type Pooled, type Rows } from '@switchyard/db'
-import { lockName } from '@switchyard/db/sql'
+import { lockName, SqlParameters } from '@switchyard/db/sql'
 import { unprocessable } from '@switchyard/domain'
 import { type AuthorRow, authorColumns, type StatusAuthor, withAuthor } from '../statuses/store.js'
 import type { FindingCounts, ParsedReport, ReportFormat, TestCounts } from './entries.js'
@@ -169,12 +169,13 @@ export async function findReport({ pool }: Pooled, filter: ReportFilter): Promis
   return rows[0] ? withAuthor(rows[0]) : null
 }
 
-function conditionOf({ projectId, sha, pipelineId, ...filter }: ReportFilter) {
-  const values: unknown[] = [projectId, sha]
-  const conditions = ['r.project_id = $1', 'r.sha = $2']
-  for (const [column, value] of Object.entries({ ...filter, pipeline_id: pipelineId }))
-    if (value !== undefined) conditions.push(`r.${column} = $${values.push(value)}`)
-  return { where: conditions.join(' AND '), values }
+function conditionOf({ projectId, sha, ref, name, format, pipelineId }: ReportFilter) {
+  const parameters = new SqlParameters()
+  const columns = { project_id: projectId, sha, ref, name, format, pipeline_id: pipelineId }
+  const conditions = Object.entries(columns)
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]) => `r.${column} = ${parameters.add(value)}`)
+  return { where: conditions.join(' AND '), values: parameters.values }
 }
 
 /** Returns the contents of a report; null when it was replaced meanwhile. */

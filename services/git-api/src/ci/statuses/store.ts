@@ -11,6 +11,7 @@ import {
   pick,
   rowColumns,
   rowReader,
+  SqlParameters,
   selectList,
   text,
   time,
@@ -191,20 +192,20 @@ export async function findStatus(
  * filters separately.
  */
 function conditionOf({ projectId, sha, ref, stage, name, pipelineId, states, latest }: StatusFilter) {
-  const values: unknown[] = [projectId]
-  const conditions = ['s.project_id = $1']
+  const parameters = new SqlParameters()
+  const conditions = [`s.project_id = ${parameters.add(projectId)}`]
   const columns = Object.entries({ sha, ref, stage, name, pipeline_id: pipelineId }).filter(
     ([, value]) => value !== undefined,
   )
-  for (const [column, value] of columns) conditions.push(`s.${column} = $${values.push(value ?? '')}`)
-  if (states) conditions.push(`s.status = ANY ($${values.push(states)})`)
+  for (const [column, value] of columns) conditions.push(`s.${column} = ${parameters.add(value)}`)
+  if (states) conditions.push(`s.status = ANY (${parameters.add(states)})`)
   if (latest) conditions.push('NOT s.superseded')
   const names = columns.map(([column]) => column)
   // The usual column is left out of the name, because PostgreSQL limits names to 63 characters.
   const scope = sha === undefined ? ['project'] : []
   const given = [...scope, ...names.filter((column) => column !== 'sha'), ...(states ? ['states'] : [])]
   const shape = [...given, latest ? 'latest' : 'all'].join(' ')
-  return { where: conditions.join(' AND '), values, shape }
+  return { where: conditions.join(' AND '), values: parameters.values, shape }
 }
 
 export async function findNewestStatus(

@@ -1,4 +1,4 @@
-import { type AuditAuthor, type Database, type DatabaseOrTransaction, inTransaction } from '@switchyard/db'
+import { type AuditAuthor, type Database, inTransaction, type PrismaTransaction } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { recordProjectEvent } from '../../audit/audit.js'
@@ -25,14 +25,14 @@ interface StatementKind {
   /** Names of the events in the audit log. */
   events: { added: string; removed: string }
   /** @throws DomainError when the statement is not possible for the deployment */
-  check: (transaction: DatabaseOrTransaction, deployment: DeploymentView) => Promise<void>
+  check: (transaction: PrismaTransaction, deployment: DeploymentView) => Promise<void>
   save: (
-    transaction: DatabaseOrTransaction,
+    transaction: PrismaTransaction,
     key: StatementKey,
     said: { reason: string; userId: number },
   ) => Promise<Statement>
   /** @returns whether there was a statement */
-  remove: (transaction: DatabaseOrTransaction, key: StatementKey, author: AuditAuthor) => Promise<boolean>
+  remove: (transaction: PrismaTransaction, key: StatementKey, author: AuditAuthor) => Promise<boolean>
 }
 
 /** Adds and removes statements of a kind. */

@@ -8,6 +8,7 @@ import {
   type PoolClient,
   type Pooled,
   type Prisma,
+  type PrismaTransaction,
   type Project,
   type Rows,
   type User,
@@ -202,7 +203,7 @@ export const findDeployment = (
  * @throws DomainError not-found
  */
 export async function lockDeployment(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
   id: number,
 ): Promise<DeploymentView> {

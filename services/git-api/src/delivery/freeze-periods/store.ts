@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, FreezePeriod, Project } from '@switchyard/db'
+import type { DatabaseOrTransaction, FreezePeriod, PrismaTransaction, Project } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import type { Caller } from '@switchyard/domain/access'
 import { projectsWithReadableDeployments } from '../environments/store.js'
@@ -11,7 +11,7 @@ export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' 
  * two transactions cannot add periods at the same time.
  */
 export async function lockAndCountFreezePeriods(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
 ): Promise<number> {
   await lockProjectRow(transaction, projectId)

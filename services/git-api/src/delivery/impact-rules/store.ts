@@ -5,6 +5,7 @@ import {
   isRunInForce,
   type Pooled,
   Prisma,
+  type PrismaTransaction,
   type Rows,
   type RuleBanner,
 } from '@switchyard/db'
@@ -48,10 +49,7 @@ const viewOf = async (
  * Returns the number of rules of a project. Locks the project until the transaction ends, so that two
  * transactions cannot add rules at the same time.
  */
-export async function lockAndCountRules(
-  transaction: DatabaseOrTransaction,
-  projectId: number,
-): Promise<number> {
+export async function lockAndCountRules(transaction: PrismaTransaction, projectId: number): Promise<number> {
   await lockProjectRow(transaction, projectId)
   return transaction.prisma.impactRule.count({ where: { projectId } })
 }
@@ -117,7 +115,7 @@ export async function updateRule(
  * @returns the number of deleted rules
  */
 export async function deleteRule(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
   id: number,
 ): Promise<number> {

@@ -4,6 +4,7 @@ import type {
   DeploymentApproval,
   PoolClient,
   Pooled,
+  PrismaTransaction,
   ProtectedEnvironment,
   User,
 } from '@switchyard/db'
@@ -54,7 +55,7 @@ export async function findProtection(
 
 /** Returns a protection, and locks the protections of the project until the transaction ends. */
 export async function lockProtection(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
   name: string,
 ): Promise<ProtectionOfEnvironment | null> {

@@ -2,6 +2,7 @@ import {
   type DatabaseOrTransaction,
   type Package,
   type PackageFile,
+  type PrismaTransaction,
   type Rows,
   recordLfsObjects,
   releaseLfsObjects,
@@ -134,7 +135,7 @@ export async function findPackageObjects(
  * same bytes, that file stays.
  */
 export async function addPackageFile(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   path: FilePath,
   { object, creatorId, status }: { object: LfsObject; creatorId: number; status: PackageStatus | undefined },
 ): Promise<StoredPackageFile> {
@@ -157,7 +158,7 @@ export async function addPackageFile(
 
 /** Deletes a package with its files, and frees their quota. @returns whether there was such a package */
 export async function deletePackage(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
   id: number,
 ): Promise<boolean> {
@@ -172,7 +173,7 @@ export async function deletePackage(
  * @returns whether there was such a file
  */
 export async function deletePackageFiles(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   made: Pick<Package, 'projectId' | 'id'>,
   file: { fileName: string } | { id: number },
 ): Promise<boolean> {
@@ -183,7 +184,7 @@ export async function deletePackageFiles(
 
 /** @returns the number of deleted files */
 async function deleteFiles(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { projectId, id: packageId }: Pick<Package, 'projectId' | 'id'>,
   file: { fileName?: string; id?: number },
 ): Promise<number> {

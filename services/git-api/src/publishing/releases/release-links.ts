@@ -1,7 +1,7 @@
 import {
   type Database,
-  type DatabaseOrTransaction,
   inTransaction,
+  type PrismaTransaction,
   type ReleaseLink,
   type Rows,
 } from '@switchyard/db'
@@ -174,7 +174,7 @@ async function withLinks<Result>(
   access: ProjectCall,
   tag: string,
   work: (
-    transaction: DatabaseOrTransaction,
+    transaction: PrismaTransaction,
     links: ReleaseLink[],
     release: Pick<ReleaseLink, 'projectId' | 'releaseId'>,
   ) => Promise<Result>,

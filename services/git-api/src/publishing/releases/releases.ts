@@ -1,7 +1,7 @@
 import {
   type Database,
-  type DatabaseOrTransaction,
   inTransaction,
+  type PrismaTransaction,
   type Project,
   type Rows,
   requireUnchanged,
@@ -200,9 +200,9 @@ interface ReleaseEvent {
 export const findTagged = async (repository: Repository, tag: string): Promise<Commit | null> =>
   isRefName(tag) ? findCommit(repository, tagRef(tag)) : null
 
-/** Stores the webhook deliveries of a release. Call it in the transaction of its change. */
+/** Stores the webhook deliveries of a release, in the transaction of its change. */
 export const enqueueReleaseHook = (
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { project }: Pick<ProjectCall, 'project'>,
   { release, action, baseUrl, commit }: ReleaseEvent,
 ): Promise<void> =>

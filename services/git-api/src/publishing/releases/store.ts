@@ -1,4 +1,11 @@
-import type { DatabaseOrTransaction, Release, ReleaseLink, Rows, User } from '@switchyard/db'
+import type {
+  DatabaseOrTransaction,
+  PrismaTransaction,
+  Release,
+  ReleaseLink,
+  Rows,
+  User,
+} from '@switchyard/db'
 import { lockRow } from '@switchyard/db/sql'
 import type { ReleaseLinkFields } from '@switchyard/domain/release'
 
@@ -134,7 +141,7 @@ export async function deleteReleases(
 
 /** Locks a release until the transaction ends. @returns its id; null when the tag has no release */
 export async function lockRelease(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
   tag: string,
 ): Promise<bigint | null> {

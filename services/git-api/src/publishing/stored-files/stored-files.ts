@@ -1,4 +1,4 @@
-import { type Database, type DatabaseOrTransaction, inTransaction } from '@switchyard/db'
+import { type Database, inTransaction, type PrismaTransaction } from '@switchyard/db'
 import { tooLarge } from '@switchyard/domain'
 import type { LfsObject } from '@switchyard/domain/commit'
 import { largestFile, storeFile } from '@switchyard/git-storage/lfs'
@@ -72,7 +72,7 @@ export async function receiveFile(
 export const noteFile = <Noted>(
   database: Database,
   { signal }: Pick<Call, 'signal'>,
-  note: (transaction: DatabaseOrTransaction) => Promise<Noted>,
+  note: (transaction: PrismaTransaction) => Promise<Noted>,
 ): Promise<Noted> =>
   inTransaction(database, async (transaction) => {
     const noted = await note(transaction)

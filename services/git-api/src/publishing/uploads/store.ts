@@ -1,5 +1,6 @@
 import {
   type DatabaseOrTransaction,
+  type PrismaTransaction,
   type Rows,
   recordLfsObjects,
   releaseLfsObjects,
@@ -21,7 +22,7 @@ const withSizeAndUploader = {
 
 /** Stores the rows of a file and its object. */
 export async function createUpload(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   upload: Pick<Upload, 'projectId' | 'secret' | 'fileName' | 'uploaderId'>,
   object: LfsObject,
 ): Promise<Upload> {
@@ -62,7 +63,7 @@ export const listUploadsBySecret = (
 
 /** Deletes an upload and frees its quota. @returns whether there was such an upload */
 export async function deleteUpload(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
   key: UploadKey,
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, LfsLock } from '@switchyard/db'
+import type { DatabaseOrTransaction, LfsLock, PrismaTransaction } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 
 export type LfsLockWithOwner = LfsLock & { owner: { username: string } }
@@ -10,7 +10,7 @@ const include = { owner: { select: { username: true } } } as const
  * transactions cannot add locks at the same time.
  */
 export async function lockAndCountLfsLocks(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
 ): Promise<number> {
   await lockProjectRow(transaction, projectId)

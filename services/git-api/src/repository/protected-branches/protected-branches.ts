@@ -1,9 +1,9 @@
 import {
   type AuditAuthor,
   type Database,
-  type DatabaseOrTransaction,
   inTransaction,
   onTaken,
+  type PrismaTransaction,
   type Project,
   type ProtectedBranch,
   type Rows,
@@ -95,7 +95,7 @@ function requireName(name: string): void {
 }
 
 async function addTo(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { id: projectId }: Project,
   given: Omit<NewProtectedBranch, 'projectId'>,
   author: AuditAuthor,
@@ -136,7 +136,7 @@ export const changeProtectedBranch = (
   inTransaction(database, (transaction) => changeIn(transaction, access, change, author))
 
 async function changeIn(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { project, caller }: Pick<ProjectCall<Caller>, 'project' | 'caller'>,
   { name, change, precondition }: BranchChange,
   author: AuditAuthor,
@@ -212,7 +212,7 @@ export const unprotectOneBranch = (
 
 /** Finds a protection that the caller may change and remove, and locks the protections of the project. */
 async function getForChange(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { id }: Project,
   name: string,
   { user }: Caller,
@@ -239,7 +239,7 @@ export const unprotectBranch = (
   inTransaction(database, (transaction) => liftIn(transaction, access, { name, precondition }, author))
 
 async function liftIn(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   { project, caller }: Pick<ProjectCall<Caller>, 'project' | 'caller'>,
   { name, precondition }: { name: string; precondition?: Precondition | undefined },
   author: AuditAuthor,

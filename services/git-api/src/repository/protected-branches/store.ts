@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, ProtectedBranch } from '@switchyard/db'
+import type { DatabaseOrTransaction, PrismaTransaction, ProtectedBranch } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import { type BranchLevels, lowestLevel } from '@switchyard/domain/access'
 
@@ -29,7 +29,7 @@ const columnsOf = ({ levels: { push, merge, unprotect }, ...flags }: BranchRules
  * transactions cannot add protections at the same time.
  */
 export async function lockAndCountProtectedBranches(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
 ): Promise<number> {
   await lockProjectRow(transaction, projectId)
@@ -66,7 +66,7 @@ export const findProtectedBranch = (
 
 /** Returns a protection, and locks the protections of the project until the transaction ends. */
 export async function lockProtectedBranch(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
   name: string,
 ): Promise<ProtectedBranch | null> {

@@ -1,4 +1,4 @@
-import type { DatabaseOrTransaction, ProtectedTag } from '@switchyard/db'
+import type { DatabaseOrTransaction, PrismaTransaction, ProtectedTag } from '@switchyard/db'
 import { lockProjectRow } from '@switchyard/db/sql'
 import { lowestLevel } from '@switchyard/domain/access'
 
@@ -14,7 +14,7 @@ export interface NewProtectedTag {
  * two transactions cannot add protections at the same time.
  */
 export async function lockAndCountProtectedTags(
-  transaction: DatabaseOrTransaction,
+  transaction: PrismaTransaction,
   projectId: number,
 ): Promise<number> {
   await lockProjectRow(transaction, projectId)
