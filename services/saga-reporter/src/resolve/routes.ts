@@ -24,7 +24,7 @@ export const resolveRoutes = (database: Pooled, resolve: ResolveSaga): Route[] =
 
 const createNote = (database: Pooled) =>
   endpoint({
-    summary: 'Write a note about a saga',
+    summary: 'Create a note about a saga',
     replies: { 201: noteShape },
     input: z.object({ id: text(), ...tenantParameter, body: noteText() }),
     handle: async ({ id, tenant, body }, caller: Caller, call) => {
@@ -36,7 +36,7 @@ const createNote = (database: Pooled) =>
 
 const resolveSaga = (resolve: ResolveSaga) =>
   endpoint({
-    summary: 'Say that an operator has resolved a saga',
+    summary: 'Mark a saga as resolved',
     replies: { 200: sagaDetailShape },
     refusals: [409],
     input: z.object({ id: text(), ...tenantParameter, note: noteText() }),

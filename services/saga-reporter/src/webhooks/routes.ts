@@ -77,7 +77,7 @@ const webhookShape = z
     message_format: oneOf(messageFormats).nullable(),
     ...webhookStateShape,
   })
-  .meta({ id: 'SagaWebhook', description: 'Who is told of sagas, and how it has been going' })
+  .meta({ id: 'SagaWebhook', description: 'A webhook for sagas, with its settings and its recent failures' })
 
 /** Returns a webhook for administrators. Its secret can be written but not read. */
 const presentWebhook = (webhook: Webhook): z.output<typeof webhookShape> => ({
@@ -127,7 +127,7 @@ const requiredWebhookParameters = {
 
 const listWebhooks = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'Webhooks of sagas, of every tenant or of one',
+    summary: 'List the webhooks for sagas',
     replies: { 200: z.array(webhookShape) },
     input: z.object({ ...pageParameters, tenant: filledText().optional() }),
     async handle({ tenant, ...page }, _caller, call) {
@@ -139,7 +139,7 @@ const listWebhooks = ({ database }: hooks.WebhookDependencies) =>
 
 const createWebhook = (dependencies: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'Tell a server of sagas',
+    summary: 'Create a webhook for sagas',
     replies: { 201: webhookShape },
     input: z.object({
       ...optionalWebhookParameters,
@@ -167,7 +167,7 @@ const createWebhook = (dependencies: hooks.WebhookDependencies) =>
 
 const previewWebhook = (dependencies: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'Show what a webhook would send of an event of a made-up saga; nothing is sent',
+    summary: 'Preview what a webhook would send for an event of a sample saga',
     replies: { 200: previewShape },
     input: z.object({
       ...tenantParameter,
@@ -182,7 +182,7 @@ const previewWebhook = (dependencies: hooks.WebhookDependencies) =>
 
 const getWebhook = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'One webhook',
+    summary: 'Get a webhook for sagas',
     replies: { 200: webhookShape },
     input: z.object({ id: rowId(), ...tenantParameter }),
     async handle({ id, tenant }, caller: Caller) {
@@ -193,7 +193,7 @@ const getWebhook = ({ database }: hooks.WebhookDependencies) =>
 
 const updateWebhook = (dependencies: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'Change a webhook',
+    summary: 'Change a webhook for sagas',
     replies: { 200: webhookShape },
     refusals: [412],
     input: z.object({ ...optionalWebhookParameters, id: rowId(), ...tenantParameter }),
@@ -213,7 +213,7 @@ const updateWebhook = (dependencies: hooks.WebhookDependencies) =>
 
 const deleteWebhook = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'Delete a webhook with the log of its deliveries',
+    summary: 'Delete a webhook for sagas and its deliveries',
     replies: { 204: null },
     refusals: [412],
     input: z.object({ id: rowId(), ...tenantParameter }),
@@ -227,7 +227,7 @@ const deleteWebhook = ({ database }: hooks.WebhookDependencies) =>
 
 const testWebhook = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'Send a test to a webhook',
+    summary: 'Send a test event to a webhook for sagas',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter }),
@@ -237,7 +237,7 @@ const testWebhook = ({ database }: hooks.WebhookDependencies) =>
 
 const listDeliveries = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'What a webhook was told, the newest first',
+    summary: 'List the deliveries of a webhook for sagas, newest first',
     replies: { 200: z.array(listedDeliveryShape) },
     input: z.object({
       ...pageParameters,
@@ -255,7 +255,7 @@ const listDeliveries = ({ database }: hooks.WebhookDependencies) =>
 
 const getDelivery = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'One delivery, with what was sent and answered',
+    summary: 'Get a delivery about sagas with its request and response',
     replies: { 200: deliveryShape },
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),
     async handle({ id, tenant, delivery_id: deliveryId }, caller: Caller) {
@@ -266,7 +266,7 @@ const getDelivery = ({ database }: hooks.WebhookDependencies) =>
 
 const redeliver = ({ database }: hooks.WebhookDependencies) =>
   endpoint({
-    summary: 'Send a delivery again',
+    summary: 'Resend a delivery about sagas',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),
