@@ -17,7 +17,7 @@ export function addDeliveryCommands(program: Command): void {
     .command('post')
     .argument('<commit>', 'SHA, branch or tag')
     .addArgument(new Argument('<state>', 'of the build or check').choices(postedStates))
-    .description('Set the status of a build or a check of a commit')
+    .description('Set the status of a build or check of a commit')
     .addOption(projectOption())
     .option('-n, --name <name>', 'of the build or check')
     .option('--ref <ref>', 'branch or tag that is built')

@@ -40,7 +40,7 @@ export function addSagaCommands(program: Command): void {
   saga
     .command('resolve')
     .argument('<saga>', 'its id')
-    .description('Say that an operator has resolved a saga with the status Error')
+    .description('Mark a saga with the status Error as resolved')
     .requiredOption('--note <text>', 'what was done')
     .addOption(tenantOption())
     .addHelpText('after', examples('saga resolve booking-1 --note "Refunded by hand"'))
@@ -49,7 +49,7 @@ export function addSagaCommands(program: Command): void {
     .command('note')
     .argument('<saga>', 'its id')
     .argument('<text>')
-    .description('Write a note about a saga')
+    .description('Create a note about a saga')
     .addOption(tenantOption())
     .addHelpText('after', examples('saga note booking-1 "Asked the bank"'))
     .action(writeNote)

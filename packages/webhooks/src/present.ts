@@ -8,7 +8,7 @@ import type { Webhook } from './store/hooks.js'
 export const bodyParameters = {
   custom_webhook_template: text()
     .nullish()
-    .meta({ description: 'JSON, a template of mustache with `{{path.of.a.field}}` for values of the event' }),
+    .meta({ description: 'Mustache template for JSON, with `{{path.of.a.field}}` for values of the event' }),
   message_format: text()
     .nullish()
     .meta({ description: 'A message for people instead of the event: slack, teams, mattermost or plain' }),
@@ -64,7 +64,7 @@ export const deliveryShape = z
 /** The request that would be sent. */
 export const previewShape = z
   .object({ event: z.string(), content_type: z.string(), body: z.string() })
-  .meta({ id: 'WebhookPreview', description: 'The body that a webhook would send of an event' })
+  .meta({ id: 'WebhookPreview', description: 'The body that a webhook would send for an event' })
 
 export const presentListedDelivery = (delivery: ListedDelivery): z.output<typeof listedDeliveryShape> => ({
   id: delivery.id,

@@ -56,7 +56,7 @@ const storageFields = {
     .describe('Storage of new projects. Unset: the one of the git-api that is asked'),
   STORAGE_MOVE_GRACE_SECONDS: integer(0, 366 * 86_400)
     .default(3600)
-    .describe('Time for which the repository of a project that was moved stays in its former storage, too'),
+    .describe('Time for which a moved repository is also kept in its former storage'),
 }
 
 const fields = z.object({

@@ -71,7 +71,7 @@ const further = {
     .string()
     .regex(/^openid( [\x21-\x7e]+)*$/, 'must be words separated by spaces, of which the first is openid')
     .default('openid profile email')
-    .describe('Scopes that are asked for'),
+    .describe('Scopes that are requested from the provider'),
   username_claim: claim().default('preferred_username').describe('Claim with the user name'),
   name_claim: claim().default('name').describe('Claim with the name'),
   email_claim: claim()
@@ -90,11 +90,11 @@ const further = {
     ),
   allowed_domains: domains()
     .default([])
-    .describe('Only users with a verified e-mail address in these domains may come in. Unset: any'),
-  allowed_groups: texts().default([]).describe('Only members of these groups may come in. Unset: any'),
+    .describe('Only users with a verified e-mail address in these domains may sign in. Unset: any'),
+  allowed_groups: texts().default([]).describe('Only members of these groups may sign in. Unset: any'),
   create_users: flag()
     .default(false)
-    .describe('`true` makes an account at the first sign-in. `false`: accounts are linked'),
+    .describe('`true` creates an account at the first sign-in. `false`: accounts are linked'),
   session_seconds_max: seconds()
     .default(12 * 3600)
     .describe('A session ends after this time at the latest. `0`: with the ID token of the provider'),
@@ -142,9 +142,13 @@ function jsonOf(text: string): unknown {
 export const signInFields = {
   OIDC_ISSUER: issuer()
     .optional()
-    .describe('Address of a provider of [single sign-on](single-sign-on.md). Unset: there is none'),
-  OIDC_CLIENT_ID: clientId().optional().describe('Id by which Switchyard is registered at the provider'),
-  OIDC_CLIENT_SECRET: clientSecret().optional().describe('Secret that the provider has given to Switchyard'),
+    .describe('Issuer URL of a [single sign-on](single-sign-on.md) provider. Unset: no provider'),
+  OIDC_CLIENT_ID: clientId()
+    .optional()
+    .describe('Client id with which Switchyard is registered at the provider'),
+  OIDC_CLIENT_SECRET: clientSecret()
+    .optional()
+    .describe('Client secret that the provider issued for Switchyard'),
   OIDC_NAME: further.name,
   OIDC_LABEL: further.label,
   OIDC_SCOPES: further.scopes,
@@ -167,7 +171,7 @@ export const signInFields = {
     .enum(['everybody', 'administrators'], 'must be everybody or administrators')
     .default('everybody')
     .describe(
-      'Who may begin a session of a browser with a token: `everybody` or `administrators`. Calls with a token stay as they are',
+      'Who may start a browser session with a token: `everybody` or `administrators`. Calls with a token are not affected',
     ),
 }
 

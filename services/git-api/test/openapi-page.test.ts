@@ -21,7 +21,7 @@ it('the page displays the API in a real browser, and fetches nothing from other 
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
     page.on('pageerror', (error) => problems.push(String(error)))
     await page.goto(`${harness.baseUrl}/api/v4/docs`)
-    await page.getByText('Commits, the newest first').waitFor({ state: 'attached' })
+    await page.getByText('List commits, newest first').waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Authorize' }).waitFor()
     expect(new Set(requested.filter((origin) => origin !== 'null'))).toEqual(new Set([harness.baseUrl]))
     expect(problems).toEqual([])

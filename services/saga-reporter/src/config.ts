@@ -18,7 +18,7 @@ const tlsFields = {
     .string()
     .optional()
     .describe('Certificate chain of the gRPC port, PEM; read again when it changes. Unset: no TLS'),
-  SAGA_TLS_KEY_FILE: z.string().optional().describe('Its key, PEM'),
+  SAGA_TLS_KEY_FILE: z.string().optional().describe('Private key of the certificate, PEM'),
   SAGA_TLS_CLIENT_CA_FILE: z
     .string()
     .optional()
@@ -62,10 +62,14 @@ export const configSchema = z
       .describe('Clients that may follow the log at once, in one process'),
     SAGA_STREAMS_PER_TOKEN_MAX: integer(1, 1_000_000)
       .optional()
-      .describe('Of them, clients with one token. Unset: a tenth of `SAGA_STREAMS_MAX`, at least one'),
+      .describe(
+        'Clients with one token that may follow the log at once, in one process. Unset: a tenth of `SAGA_STREAMS_MAX`, at least one',
+      ),
     SAGA_STREAMS_PER_ADDRESS_MAX: integer(1, 1_000_000)
       .optional()
-      .describe('Of them, clients from one address. Unset: a quarter of `SAGA_STREAMS_MAX`, at least one'),
+      .describe(
+        'Clients from one address that may follow the log at once, in one process. Unset: a quarter of `SAGA_STREAMS_MAX`, at least one',
+      ),
     SAGA_STREAM_STALL_MS_MAX: integer(100, 3_600_000)
       .default(30_000)
       .describe('A client of a stream that reads nothing for this time is disconnected'),

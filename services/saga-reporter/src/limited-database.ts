@@ -20,11 +20,7 @@ export function openLimitedDatabase(config: Config, lifecycle: ServiceContext['l
   return limitedDatabase
 }
 
-/**
- * Rethrows the failure of a query; one that exceeded the pool's time limit becomes a refusal.
- *
- * @throws DomainError unavailable
- */
+/** Throws the error of a query, as a refusal when the query exceeds the pool's time limit: for `catch`. */
 export function refuseTooLong(cause: unknown): never {
   throw sqlStateOf(cause) === sqlStates.queryCanceled
     ? unavailable('the question takes too long to answer: narrow it by time, service_name or status', {

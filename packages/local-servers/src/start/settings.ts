@@ -27,7 +27,7 @@ const port = (fallback: number) =>
 /** The variables that `npm start` itself reads. Services receive other variables unchanged. */
 export const settingsSchema = z.object({
   HOST: z.string().default('127.0.0.1').describe('Address of both ports'),
-  PORT: port(8080).describe('HTTP port of the whole'),
+  PORT: port(8080).describe('HTTP port of the installation'),
   GRPC_PORT: port(50051).describe('gRPC port'),
   TRUSTED_PROXIES: proxyNetworks()
     .optional()

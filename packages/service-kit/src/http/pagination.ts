@@ -12,11 +12,11 @@ const linkBytesMax = 8 * 1024
 
 /** Parameters of every list; spread into the endpoint's own. A page size above 100 is read as 100. */
 export const pageParameters = {
-  page: integer(1).default(1).meta({ description: 'Which page, from 1' }),
+  page: integer(1).default(1).meta({ description: 'Page number, from 1' }),
   per_page: integer(1)
     .transform((value) => Math.min(value, perPageMax))
     .default(perPageDefault)
-    .meta({ description: `Items on a page, at most ${perPageMax}` }),
+    .meta({ description: `Items per page, at most ${perPageMax}` }),
 }
 
 export interface Page {
@@ -67,7 +67,7 @@ export function pageReply(
 /** Parameters of a list that can also be read on from a token; spread into the endpoint's own. */
 export const keysetParameters = {
   pagination: text().default('legacy').meta({ description: '`keyset`: read on by `page_token`' }),
-  page_token: text().optional().meta({ description: 'From `Link` of the page before' }),
+  page_token: text().optional().meta({ description: 'From `Link` of the previous page' }),
 }
 
 /**

@@ -45,7 +45,7 @@ const publicHeaders = {
 
 const getActiveMessages = (deps: Pick<LiveDependencies, 'board' | 'clock'>) =>
   endpoint({
-    summary: 'Messages that are on now, for everybody',
+    summary: 'List the active broadcast messages',
     replies: { 200: z.array(bannerShape) },
     input: z.object({ path: text().optional() }),
     async handle({ path }) {
@@ -58,7 +58,7 @@ const getActiveMessages = (deps: Pick<LiveDependencies, 'board' | 'clock'>) =>
 /** Streams the active messages and their changes as server-sent events. */
 const streamMessages = ({ streams, streamSlots }: Pick<LiveDependencies, 'streams' | 'streamSlots'>) =>
   endpoint({
-    summary: 'Messages that are on and what becomes of them, as server-sent events',
+    summary: 'Stream the active broadcast messages and their changes as server-sent events',
     replies: { 200: ['text/event-stream'] },
     input: z.object({ path: text().optional() }),
     async handle({ path }, _caller, call) {
@@ -83,7 +83,7 @@ const cacheControl = 'public, max-age=300, stale-while-revalidate=86400'
 const getBannerScript = () => {
   let script: Promise<Buffer> | undefined
   return endpoint({
-    summary: 'The web component that shows messages on any site',
+    summary: 'Download the web component that shows broadcast messages on any site',
     replies: { 200: ['text/javascript'] },
     input: z.object({}),
     async handle(_input, _caller, { raw: { response } }) {

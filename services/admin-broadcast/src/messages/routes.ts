@@ -85,7 +85,7 @@ function broadcastInput(given: z.output<z.ZodObject<typeof optionalMessageParame
 
 const listMessages = (deps: MessageDependencies) =>
   endpoint({
-    summary: 'Broadcast messages, the newest first',
+    summary: 'List broadcast messages, newest first',
     replies: { 200: z.array(broadcastMessageShape) },
     input: z.object({
       ...pageParameters,
@@ -113,7 +113,7 @@ const createMessage = (deps: MessageDependencies) =>
 
 const getMessage = (deps: MessageDependencies) =>
   endpoint({
-    summary: 'One broadcast message',
+    summary: 'Get a broadcast message',
     replies: { 200: broadcastMessageShape },
     input: z.object({ id: messageId() }),
     async handle({ id }) {

@@ -29,7 +29,7 @@ export const broadcastMessageShape = z
 
 export const bannerShape = z
   .object({ ...common, updated_at: timeText() })
-  .meta({ id: 'Banner', description: 'What a banner needs of a message that is on' })
+  .meta({ id: 'Banner', description: 'An active broadcast message, as a banner shows it' })
 
 /** Returns a message for administrators. `active` depends on `now`. */
 export const presentBroadcastMessage = (

@@ -65,16 +65,16 @@ export const absentFeatureRoutes = ({ guards }: { guards: ProjectGuards }): Rout
     route('GET', '/projects/:id/events', readProject, emptyList('events of projects')),
     route('GET', '/projects/:id/languages', readPipelines, getLanguages),
     route('GET', '/groups/:id', anyone, getGroup),
-    route('GET', '/groups/:id/projects', anyone, emptyList('groups', groupParameters)),
+    route('GET', '/groups/:id/projects', anyone, emptyList('projects of groups', groupParameters)),
   ]
 }
 
-const groupParameters = { id: text().meta({ description: 'Any id or path: there are no groups' }) }
+const groupParameters = { id: text().meta({ description: 'Any id or path; there are no groups' }) }
 
 /** @param parameters path parameters that no guard reads */
 const emptyList = (things: string, parameters: z.ZodRawShape = {}) =>
   endpoint({
-    summary: `An empty list: there are no ${things}`,
+    summary: `List ${things}: always empty`,
     replies: { 200: z.array(z.never()) },
     input: z.object({ ...pageParameters, ...parameters }),
     handle: async (page, _access: unknown, call) => pageReply([], page, 0, call),
@@ -82,7 +82,7 @@ const emptyList = (things: string, parameters: z.ZodRawShape = {}) =>
 
 const refusal = ({ things, because }: AbsentFeature) =>
   endpoint({
-    summary: `Refused: there are no ${things}`,
+    summary: `Create ${things}: always refused`,
     replies: {},
     refusals: [403],
     input: z.object({}),
@@ -92,7 +92,7 @@ const refusal = ({ things, because }: AbsentFeature) =>
   })
 
 const getGroup = endpoint({
-  summary: 'Not found: there are no groups',
+  summary: 'Get a group: always not found',
   replies: {},
   refusals: [404],
   input: z.object(groupParameters),
@@ -102,7 +102,7 @@ const getGroup = endpoint({
 })
 
 const getLanguages = endpoint({
-  summary: 'No languages: they are not detected',
+  summary: 'Get the languages of a project: always empty',
   replies: { 200: z.object({}) },
   input: z.object({}),
   handle: async () => ok({}),

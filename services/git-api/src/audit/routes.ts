@@ -36,7 +36,10 @@ const auditEventShape = z
     request_id: z.string().nullable(),
     created_at: z.date(),
   })
-  .meta({ id: 'AuditEvent', description: 'Who did what to users, tokens, members, branches and messages' })
+  .meta({
+    id: 'AuditEvent',
+    description: 'An audit log entry: a change to users, tokens, members, branches or messages',
+  })
 
 export const auditEventRoutes = ({ database }: { database: Database }): Route[] =>
   refusingUnknown([
@@ -46,19 +49,19 @@ export const auditEventRoutes = ({ database }: { database: Database }): Route[] 
 
 const listAuditEvents = (database: Database) =>
   endpoint({
-    summary: 'The audit log, the newest entry first',
+    summary: 'List audit log entries, newest first',
     replies: { 200: z.array(auditEventShape) },
     input: z.object({
       ...pageParameters,
       ...keysetParameters,
-      page_token: optional(rowId()).meta({ description: 'From `Link` of the page before' }),
+      page_token: optional(rowId()).meta({ description: 'From `Link` of the previous page' }),
       entity_type: optionalText(text()),
       entity_id: optionalText(text()),
       author_id: optional(rowId()),
       event_name: optionalText(text()),
       search: optional(searchedText()).meta({
         description:
-          'Part of the name of the event, the type or id of the entity, or the name of the author, in upper or lower case',
+          'Part of the event name, the type or id of the entity, or the name of the author, case-insensitive',
       }),
       created_after: optional(time()),
       created_before: optional(time()),
@@ -89,7 +92,7 @@ const listAuditEvents = (database: Database) =>
 
 const getAuditEvent = (database: Database) =>
   endpoint({
-    summary: 'One entry of the audit log',
+    summary: 'Get an audit log entry',
     replies: { 200: auditEventShape },
     input: z.object({ id: rowId() }),
     async handle({ id }, administrator: Caller) {

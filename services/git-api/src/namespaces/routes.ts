@@ -28,7 +28,7 @@ export const namespaceRoutes = ({ database }: { database: Database }): Route[] =
 /** Lists namespaces. GitLab's other filters select groups, so they have no effect. */
 const listNamespaces = (database: Database) =>
   endpoint({
-    summary: "Namespaces: all for administrators, the caller's own for everybody else",
+    summary: "List namespaces: all namespaces for administrators, the caller's own for everybody else",
     replies: { 200: z.array(namespaceShape) },
     input: z.object({ ...pageParameters, search: optionalText(text()), owned_only: optional(flag()) }),
     async handle({ search, owned_only, ...page }, caller: Caller, call) {
@@ -45,7 +45,7 @@ const listNamespaces = (database: Database) =>
 
 const getNamespace = (database: Database) =>
   endpoint({
-    summary: 'One namespace',
+    summary: 'Get a namespace',
     replies: { 200: namespaceShape },
     input: z.object({ id: text().meta({ description: 'Id, or username' }) }),
     handle: async ({ id }, caller: Caller, call) =>
@@ -54,7 +54,7 @@ const getNamespace = (database: Database) =>
 
 const namespaceExists = (database: Database) =>
   endpoint({
-    summary: 'Whether a namespace exists',
+    summary: 'Check whether a namespace exists',
     replies: { 200: z.object({ exists: z.boolean(), suggests: z.array(z.string()) }) },
     input: z.object({
       path: text(),

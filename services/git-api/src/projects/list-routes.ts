@@ -66,10 +66,12 @@ const listInput = z.object({
   membership: flag().default(false),
   owned: flag().default(false),
   starred: flag().default(false).meta(nothingHas),
-  simple: flag().default(false).meta({ description: 'Only the fields that do not depend on the caller' }),
+  simple: flag()
+    .default(false)
+    .meta({ description: 'Return only the fields that do not depend on the caller' }),
   search: text()
     .optional()
-    .meta({ description: 'Part of the name, the path or the description, in upper or lower case' }),
+    .meta({ description: 'Part of the name, the path or the description, case-insensitive' }),
   search_namespaces: flag().default(false).meta({ description: 'Search the full path, too' }),
   visibility: z.enum(visibilities).optional(),
   archived: optional(flag()),
@@ -108,7 +110,7 @@ const listInput = z.object({
 
 const listProjects = (deps: ProjectDependencies) =>
   endpoint({
-    summary: 'Projects that the caller may see',
+    summary: 'List the projects that the caller may see',
     replies: { 200: z.array(z.union([projectShape, basicProjectShape])) },
     refusals: [405],
     input: listInput,
@@ -117,7 +119,7 @@ const listProjects = (deps: ProjectDependencies) =>
 
 const listProjectsOf = (deps: ProjectDependencies) =>
   endpoint({
-    summary: 'Projects of a user that the caller may see',
+    summary: 'List the projects of a user that the caller may see',
     replies: { 200: z.array(z.union([projectShape, basicProjectShape])) },
     refusals: [405],
     input: listInput.extend({ id: text().meta({ description: 'Id, or username' }) }),

@@ -52,7 +52,7 @@ export const projectStateRoutes = ({ database }: { database: Database }): Route[
 const listProjectStates = (database: Database) =>
   endpoint({
     summary:
-      'Newest pipeline and running deployments of the projects that are not archived, last active project first',
+      'List the projects that are not archived with their newest pipeline and running deployments, last active first',
     replies: { 200: z.array(projectStateShape) },
     input: z.object(pageParameters),
     async handle(page, caller: Caller, call) {

@@ -58,7 +58,7 @@ const servicesParameter = {
 const sizeLimit = () =>
   emptyAs(null, integer().pipe(z.int().min(0).max(sizeLimitMax)).nullish()).meta({
     description:
-      'Most bytes of repository and LFS objects; 0: no limit; null: that of the installation. Administrators only',
+      'Maximum bytes of repository and LFS objects; 0: no limit; null: the limit of the installation. Administrators only',
   })
 const sizeLimitMax = 2 ** 50
 
@@ -134,7 +134,7 @@ const missing = (names: string) =>
 
 const getProject = (deps: ProjectDependencies) =>
   endpoint({
-    summary: 'One project',
+    summary: 'Get a project',
     replies: { 200: projectShape },
     input: z.object({ statistics: flag().default(false) }),
     handle: async ({ statistics }, access: ProjectCall, call) => {
@@ -187,7 +187,7 @@ const updateProject = (deps: ProjectDependencies) =>
 
 const setArchived = (deps: ProjectDependencies, archived: boolean) =>
   endpoint({
-    summary: archived ? 'Archive a project: it can be read but not written' : 'Take the archiving back',
+    summary: archived ? 'Archive a project, which makes it read-only' : 'Unarchive a project',
     replies: { 201: projectShape },
     input: z.object({}),
     async handle(_input, access: ProjectCall<Caller>, call) {
@@ -200,7 +200,7 @@ const setArchived = (deps: ProjectDependencies, archived: boolean) =>
 /** Deletes a project before it answers. */
 const deleteProject = (deps: ProjectDependencies) =>
   endpoint({
-    summary: 'Delete a project with everything in it',
+    summary: 'Delete a project and everything in it',
     replies: { 202: z.object({ message: z.string() }) },
     refusals: [412],
     input: z.object({

@@ -61,7 +61,7 @@ const fields = {
 
 const listSavedViews = (database: Database) =>
   endpoint({
-    summary: "The caller's saved views, by name",
+    summary: "List the caller's saved views, by name",
     replies: { 200: z.array(savedViewShape) },
     input: z.object({ page: pageName().optional() }),
     handle: async ({ page }, { user }: Caller) =>
@@ -70,7 +70,7 @@ const listSavedViews = (database: Database) =>
 
 const createSavedView = (database: Database) =>
   endpoint({
-    summary: 'Save a view',
+    summary: 'Create a saved view',
     replies: { 201: savedViewShape },
     refusals: [409],
     input: z.object(fields),
@@ -80,7 +80,7 @@ const createSavedView = (database: Database) =>
 
 const getSavedView = (database: Database) =>
   endpoint({
-    summary: 'One saved view',
+    summary: 'Get a saved view',
     replies: { 200: savedViewShape },
     input: z.object({ id: rowId() }),
     async handle({ id }, { user }: Caller) {

@@ -40,7 +40,7 @@ const parameters = {
   ...pageParameters,
   search: filledText(searchCharsMax).meta({
     description:
-      'Any part of the text, in upper or lower case; of blobs with filters by path: `filename:*.md`, `path:docs/`, `extension:rb`, or `-path:docs/` for all others',
+      'Any part of the text, case-insensitive; for blobs with path filters: `filename:*.md`, `path:docs/`, `extension:rb`, or `-path:docs/` for all others',
   }),
   order_by: unsupported('is not supported: the order is that of each scope'),
   sort: unsupported('is not supported: the order is that of each scope'),
@@ -88,7 +88,7 @@ const blobShape = z
   })
   .meta({
     id: 'FoundBlob',
-    description: 'Lines of a file that a search found, or its first ones when its path was found',
+    description: 'Matching lines of a file, or its first lines when its path matched',
   })
 
 /** Returns a match in GitLab's shape. As in GitLab, `basename` is the path without its extension. */
@@ -105,14 +105,14 @@ const presentBlob = ({ path, text: data, startLine }: FoundLines, ref: string, p
 
 const searchProject = (database: Database) =>
   endpoint({
-    summary: 'Search the commits, the files and the members of a project',
+    summary: 'Search the commits, files and members of a project',
     replies: { 200: z.union([z.array(commitShape), z.array(blobShape), z.array(userShape)]) },
     refusals: [404, 422],
     input: z.object({
       ...parameters,
       scope: z.enum([...projectScopes, ...emptyScopes]),
       ref: optionalText(text()).meta({
-        description: 'Branch, tag or commit; without it, the default branch',
+        description: 'Branch, tag or commit; default: the default branch',
       }),
     }),
     async handle({ scope, search: wanted, ref, ...page }, access: ProjectCall<Caller>, call) {

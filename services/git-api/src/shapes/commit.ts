@@ -30,7 +30,7 @@ export const pipelineBasicShape = z
     updated_at: z.date(),
     web_url: link(),
   })
-  .meta({ id: 'PipelineBasic', description: 'All statuses of a commit and ref together' })
+  .meta({ id: 'PipelineBasic', description: 'All statuses of a commit and ref combined' })
 
 /**
  * Returns a pipeline as part of another answer. `iid` is the id, because pipelines have no number within the
@@ -87,7 +87,7 @@ export const commitDetailShape = z
     status: z.string().nullable(),
     project_id: z.int(),
     last_pipeline: pipelineBasicShape.nullable(),
-    job_identity: jobIdentityShape.nullable().meta({ description: 'The CI job that brought the commit' }),
+    job_identity: jobIdentityShape.nullable().meta({ description: 'The CI job that pushed the commit' }),
   })
   .meta({ id: 'CommitDetail', description: 'One commit, with the state that follows from its statuses' })
 
@@ -172,7 +172,7 @@ export const diffEntryShape = z
     additions: lineCount,
     deletions: lineCount,
   })
-  .meta({ id: 'DiffEntry', description: 'What a commit changed in one file' })
+  .meta({ id: 'DiffEntry', description: 'The diff of one file' })
 
 /** @param unified whether the text starts with the lines `---` and `+++` */
 export const presentDiffEntry = (entry: DiffEntry, unified: boolean): z.output<typeof diffEntryShape> => ({
@@ -194,7 +194,7 @@ export const presentDiffEntry = (entry: DiffEntry, unified: boolean): z.output<t
 
 export const dryRunShape = z
   .object({ dry_run: z.literal('success'), diffs: z.array(diffEntryShape) })
-  .meta({ id: 'DryRun', description: 'What a commit would change; nothing is stored' })
+  .meta({ id: 'DryRun', description: 'The changes that a commit would make; nothing is stored' })
 
 export const presentDryRun = (diffs: readonly DiffEntry[]): z.output<typeof dryRunShape> => ({
   dry_run: 'success',

@@ -13,12 +13,12 @@ const statementShape = (meta: { id: string; description: string }) =>
 
 export const changeFailureReportShape = statementShape({
   id: 'ChangeFailureReport',
-  description: 'What a person says who calls a deployment a failure',
+  description: "A person's statement that a deployment failed",
 })
 
 export const impactDismissalShape = statementShape({
   id: 'ImpactDismissal',
-  description: 'What a person says who does not blame the deployment',
+  description: "A person's statement that the deployment is not the cause",
 })
 
 export const presentStatement = (

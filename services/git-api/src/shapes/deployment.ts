@@ -127,7 +127,7 @@ export const approvalShape = z
   })
   .meta({
     id: 'DeploymentApproval',
-    description: 'What somebody says about a deployment that needs approvals',
+    description: 'A decision about a deployment that requires approval',
   })
 
 export const deploymentDetailShape = z

@@ -10,7 +10,7 @@ export const freezePeriodShape = z
     created_at: z.date(),
     updated_at: z.date(),
   })
-  .meta({ id: 'FreezePeriod', description: 'Times in which a project should not be deployed' })
+  .meta({ id: 'FreezePeriod', description: 'Periods in which a project should not be deployed' })
 
 /** Returns a freeze period in GitLab's shape. */
 export const presentFreezePeriod = (period: FreezePeriod): z.output<typeof freezePeriodShape> => ({

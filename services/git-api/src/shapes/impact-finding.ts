@@ -8,27 +8,29 @@ import { presentProjectReference, projectReferenceShape } from './project.js'
 
 const findingFields = {
   measure: oneOf(measures),
-  fingerprint: z.string().nullable().meta({ description: 'Of a new failure' }),
+  fingerprint: z.string().nullable().meta({ description: 'Fingerprint of a new failure' }),
   before: z
     .number()
     .nullable()
-    .meta({ description: 'A share of 1, or seconds; null: there was nothing before' }),
+    .meta({ description: 'A ratio from 0 to 1, or seconds; null: there was no data before' }),
   after: z.number(),
   samples_before: z.int().meta({ description: 'Sagas, samples or attempts at jobs behind the figure' }),
   samples_after: z.int(),
-  chance: z.number().meta({ description: 'Probability that chance alone does this' }),
-  confidence: z.number().meta({ description: '1 minus that chance' }),
+  chance: z.number().meta({ description: 'Probability that chance alone explains the finding' }),
+  confidence: z
+    .number()
+    .meta({ description: '1 minus the probability that chance alone explains the finding' }),
   test: z.string().meta({ description: 'The statistical test by which the chance was found' }),
   began_at: z.date(),
   found_at: z.date(),
   recovered_at: z.date().nullable().meta({
-    description: 'When the figure was back where it was before; null: it is not, as far as is known',
+    description: 'The time at which the figure recovered; null: it has not recovered, as far as is known',
   }),
 }
 
 export const impactFindingShape = z
   .object(findingFields)
-  .meta({ id: 'ImpactFinding', description: 'One figure of a service that became worse with a deployment' })
+  .meta({ id: 'ImpactFinding', description: 'A figure of a service that became worse with a deployment' })
 
 export const foundImpactShape = z
   .object({
@@ -39,7 +41,7 @@ export const foundImpactShape = z
     deployment: deploymentShape,
     dismissed: z.boolean(),
   })
-  .meta({ id: 'FoundImpact', description: 'What became worse with which deployment' })
+  .meta({ id: 'FoundImpact', description: 'The findings about a deployment' })
 
 export const presentImpactFinding = (finding: DeploymentFinding): z.output<typeof impactFindingShape> => ({
   measure: finding.measure as Measure,

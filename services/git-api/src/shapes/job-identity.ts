@@ -13,7 +13,7 @@ export const jobIdentityShape = z
   })
   .meta({
     id: 'JobIdentity',
-    description: 'The CI job that showed its identity token; its words are those of its issuer',
+    description: 'The CI job that used its identity token, as its issuer describes it',
   })
 
 /**

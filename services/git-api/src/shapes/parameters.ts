@@ -112,13 +112,13 @@ export const accessLevel = (...levels: number[]) =>
 export const nameSearch = () =>
   text(refNameLengthMax).default('').meta({
     description:
-      'Part of the name, in upper or lower case; `^x`: it begins with x; `x$`: it ends with x; `*`: any characters',
+      'Part of the name, case-insensitive; `^x`: starts with x; `x$`: ends with x; `*`: any characters',
   })
 
 /** A regular expression over names of branches or tags. */
 export const nameRegex = () =>
   optionalText(text(regexCharsMax)).meta({
-    description: 'A regular expression in the syntax of RE2 that matches anywhere in the name, by case',
+    description: 'An RE2 regular expression that matches anywhere in the name, case-sensitive',
   })
 
 /** The rest of a path after `/*`, which express passes in parts. */

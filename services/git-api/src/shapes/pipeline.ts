@@ -78,7 +78,7 @@ export const jobShape = z
     commit: commitShape.nullable(),
     pipeline: pipelineBasicShape,
     failure_reason: z.string().optional(),
-    web_url: z.string().meta({ description: 'The address that the status was posted with' }),
+    web_url: z.string().meta({ description: 'The target URL of the status' }),
     project: z.object({ ci_job_token_scope_enabled: z.boolean() }),
     artifacts: z.array(z.unknown()),
     runner: z.null(),
@@ -87,7 +87,7 @@ export const jobShape = z
     archived: z.boolean(),
     tag_list: z.array(z.string()),
   })
-  .meta({ id: 'Job', description: 'A commit status under the names of a job' })
+  .meta({ id: 'Job', description: 'A commit status in the form of a job' })
 
 export const presentListedPipeline = (
   pipeline: PipelineWithAuthor,

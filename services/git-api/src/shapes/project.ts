@@ -32,13 +32,13 @@ const projectAccessShape = z.object({ access_level: accessLevelShape, notificati
 const statisticsShape = z
   .object({
     commit_count: z.int().meta({ description: 'Commits of the default branch' }),
-    storage_size: z.int().meta({ description: 'Bytes of everything' }),
+    storage_size: z.int().meta({ description: 'Total bytes' }),
     repository_size: z.int(),
     lfs_objects_size: z.int(),
     pipeline_artifacts_size: z.int().meta({ description: 'Bytes of reports of statuses' }),
     storage_size_limit: z.int().nullable().meta({
       description:
-        'Most bytes of everything: the own limit of the project, else that of the installation; null: no limit',
+        'Maximum total bytes: the limit of the project, otherwise that of the installation; null: no limit',
     }),
   })
   .meta({ description: 'Only with `statistics=true`, for reporters' })
@@ -66,7 +66,7 @@ export const basicProjectShape = z
     default_branch: z.string(),
     tag_list: z.array(z.string()),
     topics: z.array(z.string()),
-    ssh_url_to_repo: z.string().meta({ description: 'Empty: there is no SSH' }),
+    ssh_url_to_repo: z.string().meta({ description: 'Always empty: SSH is not supported' }),
     http_url_to_repo: link(),
     web_url: link(),
     readme_url: z.null(),
@@ -106,10 +106,10 @@ export const projectShape = z
     repository_object_format: oneOf(['sha1']),
     ...settingShapes,
     default_services: z.array(z.string()).meta({
-      description: 'Services that its deployments ship which name none',
+      description: 'Services of deployments that name none',
     }),
     repository_size_limit: z.int().nullable().meta({
-      description: 'The own limit of the project, in bytes; 0: no limit; null: that of the installation',
+      description: 'The limit of the project in bytes; 0: no limit; null: the limit of the installation',
     }),
     shared_with_groups: z.array(z.unknown()),
     permissions: z.object({ project_access: projectAccessShape.nullable(), group_access: z.null() }),

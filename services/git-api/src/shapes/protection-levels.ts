@@ -52,8 +52,8 @@ export const allowedLevels = (...levels: number[]) =>
       z
         .object({
           access_level: optional(accessLevel(...levels)),
-          id: optional(rowId()).meta({ description: 'Of a level that is changed or taken away' }),
-          _destroy: flag().default(false).meta({ description: 'Takes the level with this `id` away' }),
+          id: optional(rowId()).meta({ description: 'Id of an access level that is changed or removed' }),
+          _destroy: flag().default(false).meta({ description: 'Removes the access level with this `id`' }),
           ...Object.fromEntries(others.map((name) => [name, refusedOther()])),
         })
         .transform(

@@ -13,9 +13,9 @@ export const ruleRunShape = z
     rule: z.object({ id: z.int(), name: z.string() }),
     deployment: z.object({ id: z.int(), iid: z.int() }),
     environment: z.string(),
-    dry_run: z.boolean().meta({ description: 'Nothing was done' }),
+    dry_run: z.boolean().meta({ description: 'Nothing was changed' }),
     freeze: z.boolean(),
-    banner_message: z.string().nullable().meta({ description: 'As it is shown' }),
+    banner_message: z.string().nullable().meta({ description: 'The text as it is displayed' }),
     banner_target_path: z.string().nullable(),
     webhook: z.boolean(),
     findings: z
@@ -27,20 +27,23 @@ export const ruleRunShape = z
           fingerprint: z.string().nullable(),
           before: z.number().nullable(),
           after: z.number(),
-          ratio: z.number().nullable().meta({ description: 'null: there was nothing before' }),
+          ratio: z.number().nullable().meta({ description: 'null: there was no data before' }),
           confidence: z.number(),
         }),
       )
-      .meta({ description: 'What the rule was about' }),
-    in_force: z.boolean().meta({ description: 'Whether a freeze or a banner of it holds' }),
+      .meta({ description: 'The findings that triggered the rule' }),
+    in_force: z.boolean().meta({ description: 'Whether its freeze or banner is active' }),
     applied_at: z.date(),
     ended_at: z.date().nullable(),
     end_reason: oneOf(endReasons)
       .nullable()
       .meta({ description: '`deployed`: a later deployment to the environment succeeded' }),
-    ended_by: userShape.nullable().meta({ description: 'Who reverted it' }),
+    ended_by: userShape.nullable().meta({ description: 'The user who reverted it' }),
   })
-  .meta({ id: 'ImpactRuleRun', description: 'What a rule did about a deployment, or would have done' })
+  .meta({
+    id: 'ImpactRuleRun',
+    description: 'A run of an impact rule for a deployment; a dry run only records what it would have done',
+  })
 
 export const presentRun = (run: RunView, baseUrl: string): z.output<typeof ruleRunShape> => ({
   id: run.id,

@@ -63,7 +63,7 @@ const profileShape = z
     ...fieldShapes(profileFields),
     bot: z.boolean(),
   })
-  .meta({ id: 'UserProfile', description: 'A user, for everybody signed in' })
+  .meta({ id: 'UserProfile', description: 'A user, as any signed-in user sees it' })
 
 export const wholeUserShape = z
   .object({
@@ -76,7 +76,7 @@ export const wholeUserShape = z
     last_activity_on: z.null(),
     identities: z
       .array(z.object({ provider: z.string(), extern_uid: z.string() }))
-      .meta({ description: 'Accounts at providers of single sign-on' }),
+      .meta({ description: 'Accounts at single sign-on providers' }),
     two_factor_enabled: z.boolean(),
     external: z.boolean(),
     ...fieldShapes(accountFields),
@@ -86,7 +86,7 @@ export const wholeUserShape = z
     color_scheme_id: z.null(),
     is_admin: z.boolean(),
   })
-  .meta({ id: 'User', description: 'Everything about a user, for administrators and for the user' })
+  .meta({ id: 'User', description: 'A user with all fields, as administrators and the user see it' })
 
 /** A user: all fields for administrators and for the user, the profile for other callers. */
 export const userPageShape = z.union([wholeUserShape, profileShape])

@@ -93,11 +93,11 @@ function administeredProject(guards: ProjectGuards): Guard<ProjectCall<Caller>> 
 
 const createMove = (deps: StorageMoveDependencies) =>
   endpoint({
-    summary: 'Move the repository of a project to another storage; the answer comes before the move',
+    summary: 'Start to move the repository of a project to another storage',
     replies: { 201: storageMoveShape },
     refusals: [409],
     input: z.object({
-      destination_storage_name: filledText().meta({ description: 'A storage that the service knows' }),
+      destination_storage_name: filledText().meta({ description: 'A configured storage' }),
     }),
     async handle({ destination_storage_name }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
@@ -108,7 +108,7 @@ const createMove = (deps: StorageMoveDependencies) =>
 
 const listMoves = (database: Database) =>
   endpoint({
-    summary: 'The moves of the repository of a project, the newest first',
+    summary: 'List the repository storage moves of a project, newest first',
     replies: { 200: z.array(storageMoveShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall<Caller>, call) {
@@ -120,7 +120,7 @@ const listMoves = (database: Database) =>
 
 const getMove = (database: Database) =>
   endpoint({
-    summary: 'One move of the repository of a project',
+    summary: 'Get a repository storage move of a project',
     replies: { 200: storageMoveShape },
     input: z.object({ repository_storage_id: rowId() }),
     handle: async ({ repository_storage_id }, access: ProjectCall<Caller>) =>

@@ -34,23 +34,23 @@ const tableShape = z.object({ name: z.string(), size_bytes: bytes(), rows_estima
 
 const auditExportShape = z.object({
   destination: z.enum(['syslog', 'http', 'otlp']),
-  exported_at: timeText().nullable().meta({ description: 'When it got its last entry; null: it has none' }),
-  checked_at: timeText().meta({ description: 'When a worker looked for new entries last' }),
+  exported_at: timeText().nullable().meta({ description: 'The time of the last entry sent; null: none' }),
+  checked_at: timeText().meta({ description: 'The last time at which a worker looked for new entries' }),
   waiting_since: timeText()
     .nullable()
-    .meta({ description: 'When the oldest entry was written that it does not have; null: it has all' }),
+    .meta({ description: 'The time of the oldest entry not yet sent; null: all entries are sent' }),
   failing_since: timeText().nullable(),
   last_error: z.string().nullable(),
 })
 
 const systemShape = z
   .object({
-    version: z.string().meta({ description: 'Of Switchyard' }),
+    version: z.string().meta({ description: 'Version of Switchyard' }),
     revision: z.string().meta({ description: 'The commit that git-api was built from, or `unknown`' }),
-    revision_at: timeText().nullable().meta({ description: 'When it was committed' }),
+    revision_at: timeText().nullable().meta({ description: 'The time of the commit' }),
     node_version: z.string(),
     git_version: z.string().nullable(),
-    started_at: timeText().meta({ description: 'When the answering process of git-api started' }),
+    started_at: timeText().meta({ description: 'The start time of the git-api process that responds' }),
     uptime_seconds: z.int(),
     checked_at: timeText(),
     database: z
@@ -72,11 +72,11 @@ const systemShape = z
     audit_exports: z
       .array(auditExportShape)
       .nullable()
-      .meta({ description: 'Where the worker sends the audit log' }),
+      .meta({ description: 'A destination to which the worker sends the audit log' }),
   })
   .meta({
     id: 'System',
-    description: 'What an installation runs on; a part is null when it does not answer in time',
+    description: 'The components of an installation; a part is null when it does not answer in time',
   })
 
 export function presentSystem({
@@ -124,7 +124,7 @@ export function presentSystem({
 
 const getSystem = (readSystemState: SystemDependencies['readSystemState']) =>
   endpoint({
-    summary: 'Versions, sizes and free space of what this installation runs on',
+    summary: 'Get the versions, sizes and free space of the installation',
     replies: { 200: systemShape },
     input: z.object({}),
     handle: async () => ok(presentSystem(await readSystemState())),
@@ -135,7 +135,7 @@ const apiVersion = '18.9.0'
 
 const getVersion = ({ revision }: Build) =>
   endpoint({
-    summary: 'The GitLab release whose API this server implements, and the commit that it was built from',
+    summary: 'Get the GitLab version whose API this server implements, and the commit that it was built from',
     replies: { 200: z.object(versionShape) },
     input: z.object({}),
     handle: async () => ok(presentVersion(revision)),
@@ -160,7 +160,7 @@ const agentServerShape = z
 
 const getMetadata = ({ revision }: Build) =>
   endpoint({
-    summary: 'The same as the version, and which parts of GitLab there are',
+    summary: 'Get the version and the supported parts of GitLab',
     replies: { 200: z.object({ ...versionShape, kas: agentServerShape }) },
     input: z.object({}),
     handle: async () =>
@@ -235,7 +235,7 @@ const viewerFolder = dirname(require.resolve('swagger-ui-dist/package.json'))
 const viewer = (file: string) => readFile(join(viewerFolder, file))
 
 const document = {
-  summary: 'This document',
+  summary: 'Get the OpenAPI document of this API',
   replies: { 200: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }) },
   ...sendPublic('application/json', () => readFile(openApiFile)),
 }

@@ -34,7 +34,7 @@ export const hookShape = z
     message_format: oneOf(messageFormats).nullable(),
     custom_headers: z
       .array(z.object({ key: z.string() }))
-      .meta({ description: 'Names alone: values are never shown' }),
+      .meta({ description: 'Only the names; values are never returned' }),
     url_variables: z.array(z.unknown()),
     alert_status: oneOf(['executable', 'disabled']),
     disabled_until: z.null(),

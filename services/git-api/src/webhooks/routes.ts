@@ -100,12 +100,12 @@ const optionalHookParameters = {
   enabled: optional(flag()),
   name: text().nullish(),
   description: text().nullish(),
-  push_events_branch_filter: text().nullish().meta({ description: 'Only pushes to these branches are told' }),
+  push_events_branch_filter: text().nullish().meta({ description: 'Only pushes to these branches are sent' }),
   branch_filter_strategy: optional(z.enum(branchFilterStrategies)),
   enable_ssl_verification: optional(flag()),
   ...bodyParameters,
   custom_headers: optional(list(z.object({ key: filledText(), value: text() }), 20)).meta({
-    description: 'Take the place of all of them. Values are never shown',
+    description: 'The headers that replace all present ones. Values are never returned',
   }),
   url_variables: z
     .unknown()
@@ -144,7 +144,7 @@ const hookFields = (given: z.output<z.ZodObject<typeof optionalHookParameters>>)
 
 const listHooks = (database: Database) =>
   endpoint({
-    summary: 'Webhooks of a project',
+    summary: 'List the webhooks of a project',
     replies: { 200: z.array(hookShape) },
     input: z.object(pageParameters),
     async handle(page, { project }: ProjectCall, call) {
@@ -168,7 +168,7 @@ const createHook = (deps: WebhookDependencies) =>
 
 const getHook = (database: Database) =>
   endpoint({
-    summary: 'One webhook',
+    summary: 'Get a webhook',
     replies: { 200: hookShape },
     input: z.object(hookId),
     async handle({ hook_id: id }, { project }: ProjectCall) {
@@ -200,7 +200,7 @@ const updateHook = (deps: WebhookDependencies) =>
 
 const deleteHook = (database: Database) =>
   endpoint({
-    summary: 'Delete a webhook with the log of its deliveries',
+    summary: 'Delete a webhook and its deliveries',
     replies: { 204: null },
     refusals: [412],
     input: z.object(hookId),
@@ -215,7 +215,7 @@ const headerKey = { ...hookId, key: text() }
 
 const setHookHeader = (deps: WebhookDependencies) =>
   endpoint({
-    summary: 'Add a header to the requests of a webhook, or change its value; the value is never shown',
+    summary: 'Set a custom header of a webhook; its value is never returned',
     replies: { 204: null },
     refusals: [412],
     input: z.object({ ...headerKey, value: text() }),
@@ -230,7 +230,7 @@ const setHookHeader = (deps: WebhookDependencies) =>
 
 const deleteHookHeader = (deps: WebhookDependencies) =>
   endpoint({
-    summary: 'Remove a header from the requests of a webhook',
+    summary: 'Delete a custom header of a webhook',
     replies: { 204: null },
     refusals: [412],
     input: z.object(headerKey),
@@ -246,7 +246,7 @@ const deleteHookHeader = (deps: WebhookDependencies) =>
 /** Answers before the delivery is sent; the route of the delivery shows its outcome. */
 const testHook = (database: Database) =>
   endpoint({
-    summary: 'Send the newest event of a kind to a webhook again',
+    summary: 'Send a test of a webhook with the newest event of a kind',
     replies: { 201: z.object({ message: z.string(), ...deliveryShape.shape }) },
     refusals: [409],
     input: z.object({ ...hookId, trigger: z.enum(Object.keys(eventFlags) as [EventFlag]) }),
@@ -263,7 +263,7 @@ const testHook = (database: Database) =>
 
 const previewHook = (deps: WebhookDependencies) =>
   endpoint({
-    summary: 'What a webhook would send of the newest event of a kind; nothing is sent',
+    summary: 'Preview what a webhook would send for the newest event of a kind',
     replies: { 200: previewShape },
     input: z.object({
       trigger: z.enum(Object.keys(eventFlags) as [EventFlag]),
@@ -283,7 +283,7 @@ const deliveryIds = z.object({ ...hookId, delivery_id: z.uuid() })
 
 const listDeliveries = (database: Database) =>
   endpoint({
-    summary: 'Deliveries of a webhook, the newest first',
+    summary: 'List the deliveries of a webhook, newest first',
     replies: { 200: z.array(listedDeliveryShape) },
     input: z.object({
       ...pageParameters,
@@ -300,7 +300,7 @@ const listDeliveries = (database: Database) =>
 
 const getDelivery = (database: Database) =>
   endpoint({
-    summary: 'One delivery, with what was sent and answered',
+    summary: 'Get a delivery with its request and response',
     replies: { 200: deliveryShape },
     input: deliveryIds,
     async handle({ hook_id: id, delivery_id: deliveryId }, { project }: ProjectCall) {
@@ -311,7 +311,7 @@ const getDelivery = (database: Database) =>
 
 const redeliver = (database: Database) =>
   endpoint({
-    summary: 'Send a delivery again',
+    summary: 'Resend a delivery',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: deliveryIds,

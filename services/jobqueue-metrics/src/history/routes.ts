@@ -33,7 +33,7 @@ const historyShape = z
       }),
     ),
   })
-  .meta({ id: 'JobHistory', description: 'Metrics over time; null where nothing is known' })
+  .meta({ id: 'JobHistory', description: 'Metrics over time; null: unknown' })
 
 const presentHistory = (
   { source, queue }: { source?: string; queue?: string },
@@ -48,7 +48,7 @@ const presentHistory = (
 /** Returns the metrics of the last hour every ten seconds, or of the last day every minute. */
 const getHistory = (readHistory: ReadHistory) =>
   endpoint({
-    summary: 'Metrics of the last hour or the last day',
+    summary: 'Get the metrics of the last hour or the last day',
     replies: { 200: historyShape },
     input: z.object({
       source: text().optional(),

@@ -36,9 +36,7 @@ const jobShape = z
     queue: z.string(),
     id: z.string(),
     name: z.string(),
-    state: z
-      .string()
-      .meta({ description: 'As BullMQ names it: `failed`, `waiting`, `active`, `delayed`, …' }),
+    state: z.string().meta({ description: 'State in BullMQ: `failed`, `waiting`, `active`, `delayed`, …' }),
     attempts_made: z.int(),
     attempts_max: z.int(),
     failed_reason: z
@@ -96,7 +94,7 @@ const reference = z.object({ queue: text(), id: text() })
 
 const listJobs = (deps: ownJobs.JobDependencies) =>
   endpoint({
-    summary: "Failed jobs of Switchyard's own queues, the newest failure first",
+    summary: "List the failed jobs of Switchyard's own queues, newest failure first",
     replies: { 200: z.array(jobShape) },
     refusals: [503],
     input: z.object({
@@ -116,7 +114,7 @@ const listJobs = (deps: ownJobs.JobDependencies) =>
 
 const getJob = (deps: ownJobs.JobDependencies) =>
   endpoint({
-    summary: "One job of Switchyard's own queues, in any state",
+    summary: "Get a job of Switchyard's own queues, in any state",
     replies: { 200: jobShape },
     refusals: [503],
     input: reference,
@@ -125,7 +123,7 @@ const getJob = (deps: ownJobs.JobDependencies) =>
 
 const retryJob = (deps: ownJobs.JobDependencies) =>
   endpoint({
-    summary: 'Put a failed job back into its queue, with all its attempts',
+    summary: 'Retry a failed job with all its attempts',
     replies: { 200: jobShape },
     refusals: [409, 503],
     input: reference,

@@ -52,7 +52,10 @@ const queueShape = z
     processed: metric.optional(),
     failed: metric.optional(),
   })
-  .meta({ id: 'QueueMetrics', description: 'Jobs that wait, and seconds that the oldest of them has waited' })
+  .meta({
+    id: 'QueueMetrics',
+    description: 'Number of waiting jobs, and waiting time of the oldest one in seconds',
+  })
 
 const processShape = z
   .object({
@@ -181,30 +184,32 @@ const getMetrics = (snapshots: Snapshots, summary: string, shape: z.ZodType, pre
 const { queues, processes, jobs } = partShapes
 
 const getQueueMetrics = (snapshots: Snapshots) =>
-  getMetrics(snapshots, 'Queues of jobs', z.object({ queues }), (snapshot, extended) => ({
+  getMetrics(snapshots, 'List job queues', z.object({ queues }), (snapshot, extended) => ({
     queues: presentQueues(snapshot, extended),
   }))
 
 const getProcessMetrics = (snapshots: Snapshots) =>
-  getMetrics(
-    snapshots,
-    'Processes that work on jobs',
-    z.object({ processes }),
-    (snapshot, extended, nowMs) => ({ processes: presentProcesses(snapshot, extended, nowMs) }),
-  )
+  getMetrics(snapshots, 'List worker processes', z.object({ processes }), (snapshot, extended, nowMs) => ({
+    processes: presentProcesses(snapshot, extended, nowMs),
+  }))
 
 const getJobStats = (snapshots: Snapshots) =>
-  getMetrics(snapshots, 'Totals of jobs', z.object({ jobs }), (snapshot, extended) => ({
+  getMetrics(snapshots, 'Get the job totals', z.object({ jobs }), (snapshot, extended) => ({
     jobs: presentJobs(snapshot, extended),
   }))
 
 const getCompoundMetrics = (snapshots: Snapshots) =>
-  getMetrics(snapshots, 'Queues, processes and totals in one answer', z.object(partShapes), presentCompound)
+  getMetrics(
+    snapshots,
+    'Get job queues, worker processes and job totals',
+    z.object(partShapes),
+    presentCompound,
+  )
 
 /** Lists the values of the parameter `source`, in the order of the configuration. */
 const listSources = ({ names }: Snapshots) =>
   endpoint({
-    summary: 'The sources of metrics',
+    summary: 'List the sources of metrics',
     replies: { 200: z.array(z.object({ name: z.string() })) },
     input: z.object({}),
     handle: async () => ok(names.map((name) => ({ name }))),
@@ -213,11 +218,11 @@ const listSources = ({ names }: Snapshots) =>
 /** Streams the compound metrics as server-sent events `metrics`: at once, and whenever they change. */
 const streamMetrics = ({ snapshots, streams, streamSlots }: SnapshotDependencies) =>
   endpoint({
-    summary: 'The compound metrics as server-sent events',
+    summary: 'Stream the compound metrics as server-sent events',
     replies: { 200: ['text/event-stream'] },
     input: z.object({
       source: text().optional(),
-      by_source: flag().default(false).meta({ description: 'Every source by itself, below `sources`' }),
+      by_source: flag().default(false).meta({ description: 'Each source separately, in `sources`' }),
       extended: flag().default(false),
     }),
     async handle({ source, by_source, extended }, _access, call) {

@@ -22,7 +22,7 @@ export const activityRoutes = (database: Pooled): Route[] => [
 
 const downloadPayload = (database: Pooled) =>
   endpoint({
-    summary: 'The bytes of a payload as they were reported',
+    summary: 'Get the raw content of a payload as it was reported',
     replies: { 200: ['application/json', 'text/plain', 'application/octet-stream'] },
     input: z.object({
       id: text(),
@@ -83,10 +83,9 @@ function presentBytes({ size, sha256, bytes }: StoredPayload, name: string): Pre
   }
 }
 
-/** Lists activities, newest first. */
 const listParkedActivities = (database: Pooled) =>
   endpoint({
-    summary: 'Activities whose saga no event has named',
+    summary: 'List the activities whose saga is not known yet',
     replies: { 200: z.array(parkedActivityShape) },
     headers: cursorHeaders,
     input: z.object({ ...tenantParameter, ...cursorParameters }),
@@ -108,7 +107,7 @@ const parkedActivityShape = z
     execute_errors: z.string().nullable(),
     compensate_errors: z.string().nullable(),
   })
-  .meta({ id: 'ParkedActivity', description: 'An activity whose saga no event has named' })
+  .meta({ id: 'ParkedActivity', description: 'An activity whose saga is not known yet' })
 
 const presentParkedActivity = (activity: ParkedActivity): z.output<typeof parkedActivityShape> => ({
   activity_id: activity.id,

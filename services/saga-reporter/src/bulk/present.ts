@@ -12,8 +12,10 @@ export const bulkJobShape = z
     note: z.string(),
     filter: z.record(z.string(), z.unknown()),
     state: oneOf(bulkStates),
-    matched: z.int().meta({ description: 'Sagas that the filter found when the job was created' }),
-    done: z.int().meta({ description: 'Sagas that were resolved or noted' }),
+    matched: z
+      .int()
+      .meta({ description: 'Number of sagas that matched the filter when the job was created' }),
+    done: z.int().meta({ description: 'Number of sagas that were resolved or annotated' }),
     failed: z.int(),
     undone: z.int(),
     undo_failed: z.int(),
@@ -22,7 +24,7 @@ export const bulkJobShape = z
     created_at: z.date(),
     finished_at: z.date().nullable(),
   })
-  .meta({ id: 'SagaBulkJob', description: 'A job that resolves or notes every saga of a filter' })
+  .meta({ id: 'SagaBulkJob', description: 'A job that resolves or annotates all sagas that match a filter' })
 
 export const presentBulkJob = (job: BulkJob): z.output<typeof bulkJobShape> => ({
   id: job.id,
@@ -49,7 +51,7 @@ export const bulkResultShape = z
     state: oneOf(bulkItemStates),
     error: z.string().nullable(),
   })
-  .meta({ id: 'SagaBulkResult', description: 'What a bulk job did with one saga' })
+  .meta({ id: 'SagaBulkResult', description: 'The result of a bulk job for one saga' })
 
 export const presentBulkResult = ({
   position,
@@ -60,7 +62,7 @@ export const presentBulkResult = ({
 
 export const bulkPreviewShape = z
   .object({ matched: z.int(), statuses: z.partialRecord(z.enum(sagaStatuses), z.int()) })
-  .meta({ id: 'SagaBulkPreview', description: 'How many sagas a filter finds, and how many of each status' })
+  .meta({ id: 'SagaBulkPreview', description: 'Number of sagas that match a filter, in total and by status' })
 
 export const presentBulkPreview = ({
   matched,

@@ -56,7 +56,7 @@ const operatorOf = (caller: Caller, call: Call): BulkOperator => ({
 
 const listBulk = ({ database }: BulkDependencies) =>
   endpoint({
-    summary: 'Bulk jobs, the newest first',
+    summary: 'List bulk jobs, newest first',
     replies: { 200: z.array(bulkJobShape) },
     input: z.object({ ...tenantParameter, ...pageParameters }),
     async handle({ tenant, ...page }, _caller, call) {
@@ -67,7 +67,7 @@ const listBulk = ({ database }: BulkDependencies) =>
 
 const getBulk = ({ database }: BulkDependencies) =>
   endpoint({
-    summary: 'One bulk job and its progress',
+    summary: 'Get a bulk job and its progress',
     replies: { 200: bulkJobShape },
     input: z.object({ ...tenantParameter, id: rowId() }),
     handle: async ({ tenant, id }) => ok(presentBulkJob(await bulk.getBulkJob(database, tenant, id))),
@@ -75,7 +75,7 @@ const getBulk = ({ database }: BulkDependencies) =>
 
 const listBulkResults = ({ database }: BulkDependencies) =>
   endpoint({
-    summary: 'What a bulk job did with each of its sagas',
+    summary: 'List the results of a bulk job by saga',
     replies: { 200: z.array(bulkResultShape) },
     headers: cursorHeaders,
     input: z.object({
@@ -83,7 +83,7 @@ const listBulkResults = ({ database }: BulkDependencies) =>
       id: rowId(),
       state: z.enum(bulkItemStates).optional(),
       per_page: pageParameters.per_page,
-      after: integer(0, 2_147_483_647).default(0).meta({ description: 'Results after this position' }),
+      after: integer(0, 2_147_483_647).default(0).meta({ description: 'Only results after this position' }),
     }),
     async handle({ tenant, id, state, per_page, after }, _caller, call) {
       const { items, hasMore } = await bulk.listBulkResults(
@@ -102,7 +102,7 @@ const jobParameters = {
   note: noteText(),
   expected_count: integer(0)
     .optional()
-    .meta({ description: 'Refuses the job when the filter finds another number of sagas' }),
+    .meta({ description: 'Number of sagas that the filter must match; otherwise the job is refused' }),
 }
 
 /**
@@ -124,7 +124,7 @@ const previewBulk = ({ database }: BulkDependencies) =>
 
 const startBulk = (dependencies: BulkDependencies) =>
   endpoint({
-    summary: 'Resolve, or write a note about, every saga of a filter',
+    summary: 'Create a bulk job that resolves or annotates all sagas that match a filter',
     replies: { 201: bulkJobShape },
     refusals: [409],
     input: z.object({
@@ -146,7 +146,7 @@ const startBulk = (dependencies: BulkDependencies) =>
 
 const cancelBulk = ({ database }: BulkDependencies) =>
   endpoint({
-    summary: 'End a running bulk job; the sagas that it has not reached stay as they are',
+    summary: 'Cancel a running bulk job; sagas that it has not processed remain unchanged',
     replies: { 200: bulkJobShape },
     refusals: [409],
     input: z.object({ ...tenantParameter, id: rowId() }),
@@ -156,7 +156,7 @@ const cancelBulk = ({ database }: BulkDependencies) =>
 
 const undoBulk = (dependencies: BulkDependencies) =>
   endpoint({
-    summary: 'Undo the resolutions of a bulk job, except of sagas that have changed since',
+    summary: 'Undo the resolutions of a bulk job, except for sagas that have changed since',
     replies: { 202: bulkJobShape },
     refusals: [409],
     input: z.object({ ...tenantParameter, id: rowId() }),

@@ -13,20 +13,23 @@ export const commandShape = z
     kind: oneOf(commandKinds),
     activity_id: z.string().nullable().meta({ description: 'The step of `retry` and `skip`' }),
     reason: z.string(),
-    batch_id: z.string().nullable().meta({ description: 'Of commands for a filter: what they share' }),
+    batch_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Id shared by the commands of one batch; null: a single command' }),
     state: oneOf(commandStates),
     author: z.object({ id: z.int(), username: z.string() }),
     created_at: z.date(),
-    expires_at: z.date().meta({ description: 'From then on no orchestrator gets it' }),
+    expires_at: z.date().meta({ description: 'The time after which the command is no longer delivered' }),
     decided_by: z.string().nullable().meta({ description: 'Who approved or denied it' }),
     decided_at: z.date().nullable(),
     worker: z.string().nullable().meta({ description: 'The orchestrator that leased it last' }),
     leased_until: z.date().nullable(),
-    deliveries: z.int().meta({ description: 'How often it was leased' }),
-    message: z.string().nullable().meta({ description: 'What the orchestrator answered' }),
+    deliveries: z.int().meta({ description: 'Number of leases of the command' }),
+    message: z.string().nullable().meta({ description: 'The answer of the orchestrator' }),
     ended_at: z.date().nullable(),
   })
-  .meta({ id: 'SagaCommand', description: 'What an operator asks of the orchestrator of a saga' })
+  .meta({ id: 'SagaCommand', description: 'A command of an operator for the orchestrator of a saga' })
 
 export const presentCommand = (command: SagaCommand): z.output<typeof commandShape> => ({
   id: command.id,
@@ -51,30 +54,36 @@ export const presentCommand = (command: SagaCommand): z.output<typeof commandSha
 })
 
 const planShape = z.object({
-  matched: z.int().meta({ description: 'Sagas that the filter finds' }),
+  matched: z.int().meta({ description: 'Number of sagas that match the filter' }),
   left_out: z
     .object({ without_service: z.int(), without_step: z.int(), busy: z.int(), ended: z.int() })
     .meta({
       description:
-        'Sagas that get no command: `busy` have one that has not ended; `ended` have ended, and nothing of the kind is left to do',
+        'Sagas that get no command: `busy` have an open command; `ended` have ended, and nothing of this kind is left to do',
     }),
 })
 
 export const batchPreviewShape = z
-  .object({ ...planShape.shape, commands: z.int().meta({ description: 'Sagas that would get a command' }) })
-  .meta({ id: 'SagaCommandBatchPreview', description: 'What a request for the sagas of a filter would do' })
+  .object({
+    ...planShape.shape,
+    commands: z.int().meta({ description: 'Number of sagas that would get a command' }),
+  })
+  .meta({
+    id: 'SagaCommandBatchPreview',
+    description: 'The effect that a request for the sagas that match a filter would have',
+  })
 
 export const batchShape = z
   .object({ ...planShape.shape, batch_id: z.string(), created: z.int() })
-  .meta({ id: 'SagaCommandBatch', description: 'Commands for the sagas of a filter' })
+  .meta({ id: 'SagaCommandBatch', description: 'Commands for the sagas that match a filter' })
 
 export const decidedBatchShape = z
   .object({
     batch_id: z.string(),
     decided: z.int().meta({ description: 'Commands that were changed' }),
-    left_out: z.int().meta({ description: 'Commands of the batch whose state did not allow it any more' }),
+    left_out: z.int().meta({ description: 'Commands of the batch whose state no longer allowed it' }),
   })
-  .meta({ id: 'DecidedSagaCommandBatch', description: 'What a decision about a batch of commands did' })
+  .meta({ id: 'DecidedSagaCommandBatch', description: 'The result of a decision about a batch of commands' })
 
 const presentPlan = ({ matched, leftOut }: BatchPlan) => ({ matched, left_out: leftOut })
 

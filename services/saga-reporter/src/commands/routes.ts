@@ -71,11 +71,11 @@ const expiry = { usual: 3600, most: 7 * 24 * 3600 }
 const expiresIn = () =>
   integer(10, expiry.most)
     .default(expiry.usual)
-    .meta({ description: 'Seconds after which no orchestrator gets the command any more: 10 to 604800' })
+    .meta({ description: 'Seconds after which the command is no longer delivered: 10 to 604800' })
 
 const requestParameters = {
   kind: z.enum(commandKinds),
-  reason: filledText(1000).meta({ description: 'Why; the orchestrator gets it, too' }),
+  reason: filledText(1000).meta({ description: 'The reason, which the orchestrator also receives' }),
   expires_in: expiresIn(),
 }
 
@@ -83,7 +83,7 @@ const commandId = () => z.uuid({ error: 'is invalid' })
 
 const createCommand = (dependencies: CommandDependencies) =>
   endpoint({
-    summary: 'Ask the orchestrator of a saga to retry or skip a step, to compensate, or to cancel',
+    summary: 'Create a command for the orchestrator of a saga: retry or skip a step, compensate, or cancel',
     replies: { 201: commandShape },
     refusals: [409],
     input: z
@@ -93,7 +93,7 @@ const createCommand = (dependencies: CommandDependencies) =>
         ...requestParameters,
         activity_id: filledText()
           .optional()
-          .meta({ description: 'The step of `retry` and `skip`. Unset: the one that stands still' }),
+          .meta({ description: 'The step of `retry` and `skip`. Unset: the step at which the saga stands' }),
       })
       .refine(({ kind, activity_id }) => activity_id === undefined || isAboutStep(kind), {
         path: ['activity_id'],
@@ -110,7 +110,7 @@ const createCommand = (dependencies: CommandDependencies) =>
 
 const previewBatch = (dependencies: CommandDependencies) =>
   endpoint({
-    summary: 'Count the sagas of a filter that would get a command',
+    summary: 'Count the sagas that match a filter and would get a command',
     replies: { 200: batchPreviewShape },
     input: z.object({ ...tenantParameter, kind: requestParameters.kind, filter: filterParameter }),
     handle: async ({ tenant, kind, filter }) =>
@@ -123,7 +123,7 @@ const previewBatch = (dependencies: CommandDependencies) =>
 
 const createBatch = (dependencies: CommandDependencies) =>
   endpoint({
-    summary: 'Ask the orchestrators of all sagas of a filter for the same',
+    summary: 'Create the same command for all sagas that match a filter',
     replies: { 201: batchShape },
     refusals: [409],
     input: z.object({
@@ -131,7 +131,7 @@ const createBatch = (dependencies: CommandDependencies) =>
       ...requestParameters,
       filter: filterParameter,
       expected_count: integer(0).meta({
-        description: 'The `matched` of the preview: another number of sagas is refused',
+        description: 'The `matched` of the preview; the request is refused when the number has changed',
       }),
     }),
     async handle({ tenant, kind, reason, expires_in, filter, expected_count }, caller: Caller, call) {
@@ -146,7 +146,7 @@ const createBatch = (dependencies: CommandDependencies) =>
 
 const listCommandsOfSaga = ({ database }: CommandDependencies) =>
   endpoint({
-    summary: 'The commands for a saga, the newest first',
+    summary: 'List the commands for a saga, newest first',
     replies: { 200: z.array(commandShape) },
     input: z.object({ id: text(), ...tenantParameter, ...pageParameters }),
     async handle({ id, tenant, ...page }, _caller, call) {
@@ -157,7 +157,7 @@ const listCommandsOfSaga = ({ database }: CommandDependencies) =>
 
 const listCommands = ({ database }: CommandDependencies) =>
   endpoint({
-    summary: 'The commands for all sagas, the newest first',
+    summary: 'List the commands for all sagas, newest first',
     replies: { 200: z.array(commandShape) },
     input: z.object({
       ...tenantParameter,
@@ -175,16 +175,16 @@ const listCommands = ({ database }: CommandDependencies) =>
 
 const getCommand = ({ database }: CommandDependencies) =>
   endpoint({
-    summary: 'One command',
+    summary: 'Get a command',
     replies: { 200: commandShape },
     input: z.object({ id: commandId(), ...tenantParameter }),
     handle: async (key) => ok(presentCommand(await commands.getCommand(database, key))),
   })
 
 const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
-  approve: 'Approve a command that another user has asked for',
+  approve: 'Approve a command that another user requested',
   deny: 'Deny a command that waits for approval',
-  withdraw: 'Take back a command that no orchestrator has',
+  withdraw: 'Withdraw a command that no orchestrator has received',
 }
 
 const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
@@ -198,9 +198,9 @@ const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof
   })
 
 const batchSummaries: Record<BatchDecision, string> = {
-  approve: 'Approve the commands of a batch that another user has asked for',
+  approve: 'Approve the commands of a batch that another user requested',
   deny: 'Deny the commands of a batch that wait for approval',
-  withdraw: 'Take back the commands of a batch that no orchestrator has',
+  withdraw: 'Withdraw the commands of a batch that no orchestrator has received',
 }
 
 const decideBatch = (dependencies: CommandDependencies, decision: BatchDecision) =>
@@ -218,7 +218,7 @@ const decideBatch = (dependencies: CommandDependencies, decision: BatchDecision)
 
 const deliverAgain = (dependencies: CommandDependencies) =>
   endpoint({
-    summary: 'Have a command delivered again of which nobody knows whether it was done',
+    summary: 'Deliver a command with an unknown result again',
     replies: { 200: commandShape },
     refusals: [409],
     input: z.object({ id: commandId(), ...tenantParameter, expires_in: expiresIn() }),

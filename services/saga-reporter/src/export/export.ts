@@ -89,8 +89,8 @@ interface SagaFile {
 }
 
 /**
- * The file of every saga of a search, the newest first. The first sagas are read before the promise resolves,
- * so that an answer can still be a refusal when the database is unavailable.
+ * Returns the file of all sagas of a search, newest first. The first sagas are read before the promise
+ * resolves, so that an answer can still be a refusal when the database is unavailable.
  *
  * @param bom whether the file begins with a byte order mark
  */

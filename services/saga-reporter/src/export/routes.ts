@@ -20,14 +20,13 @@ export const exportRoutes = (database: Pooled): Route[] => [
 
 const bomParameter = {
   bom: flag().default(false).meta({
-    description: 'CSV begins with a byte order mark, by which Excel knows that it is UTF-8',
+    description: 'CSV starts with a byte order mark, from which Excel detects UTF-8',
   }),
 }
 
-/** Every saga of a search, the newest first, as a file. */
 const downloadSagas = (database: Pooled) =>
   endpoint({
-    summary: 'Every saga of a search as a file',
+    summary: 'Export all sagas that match a filter as a file',
     replies: { 200: ['text/csv', 'application/x-ndjson'] },
     input: z.object({ ...searchParameters, format: z.enum(exportFormats).default('csv'), ...bomParameter }),
     handle: async ({ format, bom, ...given }, _caller, call) => {

@@ -44,7 +44,7 @@ export const liveRoutes = (dependencies: StreamDependencies): Route[] => [
 /** `GET /sagas/stream`: streams the log as it grows, as server-sent events. */
 const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
   endpoint({
-    summary: 'The log of sagas as it grows, as server-sent events',
+    summary: 'Stream new saga events as server-sent events',
     replies: { 200: ['text/event-stream'] },
     input: z.object({
       ...tenantParameter,

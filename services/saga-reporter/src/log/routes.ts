@@ -17,7 +17,7 @@ export const logRoutes = (database: Pooled, traceUrlTemplate: string | undefined
 /** Lists events in the order of the log. */
 const listSagaEvents = (database: Pooled, traceUrlTemplate: string | undefined) =>
   endpoint({
-    summary: 'The log of a saga',
+    summary: 'List the events of a saga',
     replies: { 200: z.array(sagaEventShape) },
     headers: cursorHeaders,
     input: z.object({
@@ -51,13 +51,13 @@ const sagaEventShape = z
     trace_url: z
       .string()
       .nullable()
-      .meta({ description: 'Page of the trace; null without a trace or without `SWITCHYARD_TRACE_URL`' }),
+      .meta({ description: 'URL of the trace; null without a trace or without `SWITCHYARD_TRACE_URL`' }),
     parent_saga_id: z.string().nullable(),
     payload_size: z.int().nullable(),
     request_size: z.int(),
     request: z.record(z.string(), z.unknown()).nullable(),
   })
-  .meta({ id: 'SagaEvent', description: 'A row of the log of a saga' })
+  .meta({ id: 'SagaEvent', description: 'An event of a saga' })
 
 /**
  * Returns a row of the log. Its request has the sizes of payloads in place of their bytes.

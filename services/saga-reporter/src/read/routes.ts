@@ -14,14 +14,14 @@ export const sagaRoutes = (database: Pooled): Route[] => [
 
 const getSaga = (database: Pooled) =>
   endpoint({
-    summary: 'One saga with all that belongs to it',
+    summary: 'Get a saga with its related data',
     replies: { 200: sagaDetailShape },
     input: z.object({
       id: text(),
       ...tenantParameter,
-      activities_cursor: text()
-        .optional()
-        .meta({ description: '`next_activities_cursor` of the answer before: the next 1,000 activities' }),
+      activities_cursor: text().optional().meta({
+        description: '`next_activities_cursor` of the previous response: the next 1,000 activities',
+      }),
     }),
     handle: async ({ id, tenant, activities_cursor: cursor }, _caller, call) => {
       const key = { tenant, sagaId: id }

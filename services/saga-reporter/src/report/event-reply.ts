@@ -19,7 +19,7 @@ export const eventReplyShape = z
     message: z.string(),
     errors: z.string().meta({ description: 'Empty, or `CODE: detail`' }),
   })
-  .meta({ id: 'SagaEventReply', description: 'What became of one event' })
+  .meta({ id: 'SagaEventReply', description: 'The result of one event' })
 
 /** Returns the outcome of one event of a call as text. The text of an unexpected failure is never shown. */
 export function presentEventReply(outcome: EventResult | Error): z.output<typeof eventReplyShape> {

@@ -51,14 +51,17 @@ const eventShape = z.object({
   operation: z.enum(reportedOperations),
   event_id: text()
     .default('')
-    .meta({ description: 'The same id is the same event, however often it is sent' }),
+    .meta({ description: 'Id of the event; an event that is sent again with the same id is recorded once' }),
   event_seq: z.int().optional(),
-  event_time: line().meta({ description: 'When it happened' }),
+  event_time: line().meta({ description: 'The time of the event' }),
   attempt: z.int().optional().meta({ description: 'The attempt of the activity, from 0' }),
-  tags: z.array(text()).default([]).meta({ description: '`key=value` each, to find the saga by' }),
+  tags: z
+    .array(text())
+    .default([])
+    .meta({ description: 'Tags of the form `key=value`, by which sagas can be searched' }),
   tenant: text().default('').meta({ description: 'Unset: that of the header `x-tenant`' }),
   trace_parent: line(),
-  parent_saga_id: text().default('').meta({ description: 'The saga that began this one' }),
+  parent_saga_id: text().default('').meta({ description: 'The saga that started this one' }),
   saga_id: line(),
   activity_id: line(),
   service_name: line(),
@@ -184,7 +187,7 @@ const reporter = (isForCertificates: boolean): Guard<Peer> =>
 
 const createEvents = (reportEvents: ReportEvents) =>
   endpoint({
-    summary: 'Report up to 1,000 events of sagas, each taken by itself',
+    summary: 'Report up to 1,000 saga events; each is processed separately',
     replies: { 200: z.object({ results: z.array(eventReplyShape) }) },
     input: jsonEventsShape,
     handle: async ({ events }, peer: Peer, call) => {

@@ -25,7 +25,7 @@ export const resolveRoutes = (dependencies: ResolveDependencies): Route[] => [
 
 const createNote = (database: Pooled) =>
   endpoint({
-    summary: 'Write a note about a saga',
+    summary: 'Create a note about a saga',
     replies: { 201: noteShape },
     input: z.object({ id: text(), ...tenantParameter, body: noteText() }),
     handle: async ({ id, tenant, body }, caller: Caller, call) => {
@@ -37,7 +37,7 @@ const createNote = (database: Pooled) =>
 
 const resolveSaga = (dependencies: ResolveDependencies) =>
   endpoint({
-    summary: 'Say that an operator has resolved a saga',
+    summary: 'Mark a saga as resolved',
     replies: { 200: sagaDetailShape },
     refusals: [409],
     input: z.object({ id: text(), ...tenantParameter, note: noteText() }),

@@ -20,9 +20,9 @@ export const searchRoutes = (database: Pooled): Route[] => [
 
 const listSagas = (database: Pooled) =>
   endpoint({
-    summary: 'Find sagas',
+    summary: 'List sagas',
     replies: { 200: z.array(sagaShape) },
-    headers: { ...cursorHeaders, 'X-Status-Counts': 'Sagas of each status, with `with_counts`' },
+    headers: { ...cursorHeaders, 'X-Status-Counts': 'Number of sagas by status, with `with_counts`' },
     input: z.object({
       ...searchParameters,
       ...orderParameters,

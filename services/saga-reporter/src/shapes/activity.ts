@@ -49,7 +49,7 @@ export const activityShape = z
     parameter: payloadShape.nullable(),
     result: payloadShape.nullable(),
   })
-  .meta({ id: 'SagaActivity', description: 'An activity with all that is known of it' })
+  .meta({ id: 'SagaActivity', description: 'An activity with all its details' })
 
 export function presentActivity(activity: ActivityView, url: SagaUrl): z.output<typeof activityShape> {
   const { execute, compensate } = phasesOf(activity)

@@ -71,9 +71,9 @@ function withoutNul(id: string, name: string): string {
 
 /** The headers of a page of a list without page numbers. */
 export const cursorHeaders = {
-  Link: 'The page `next`; left out on the last one',
-  'X-Next-Cursor': 'Where the next page begins; left out on the last one',
-  'X-Per-Page': 'Rows on a page',
+  Link: 'The page `next`; missing on the last page',
+  'X-Next-Cursor': 'The start of the next page; missing on the last page',
+  'X-Per-Page': 'Rows per page',
 }
 
 /**

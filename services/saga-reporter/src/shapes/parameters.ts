@@ -18,7 +18,7 @@ const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, fla
 >
 
 export const tenantParameter = {
-  tenant: filledText().default(defaultTenant).meta({ description: 'Whose sagas' }),
+  tenant: filledText().default(defaultTenant).meta({ description: 'The tenant of the sagas' }),
 }
 
 /** The filters of sagas within a tenant. */
@@ -33,7 +33,7 @@ const filterParameters = {
   search: filledText()
     .optional()
     .meta({
-      description: `Part of the id, in upper or lower case; alone, of the newest ${searchedIdsMax} sagas`,
+      description: `Part of the id, case-insensitive; without other filters, only the newest ${searchedIdsMax} sagas are searched`,
     }),
   parent_saga_id: filledText().optional(),
   fingerprint: filledText().optional(),

@@ -13,7 +13,7 @@ export const payloadShape = z
     truncated: z.boolean(),
     url: z.string(),
   })
-  .meta({ id: 'SagaPayload', description: 'The beginning of a payload, and where all of it is' })
+  .meta({ id: 'SagaPayload', description: 'The start of a payload, and the URL of the complete payload' })
 
 /**
  * Returns a payload for display: JSON and text unchanged, anything else as base64. JSON stays text, because

@@ -16,7 +16,7 @@ export const noteShape = z
     body: z.string(),
     created_at: z.date(),
   })
-  .meta({ id: 'SagaNote', description: 'What an operator wrote about a saga' })
+  .meta({ id: 'SagaNote', description: 'A note of an operator about a saga' })
 
 export const presentNote = ({
   id,
@@ -86,7 +86,7 @@ const childCountsShape = z
   .partialRecord(z.enum(sagaStatuses), z.int())
   .nullable()
   .meta({
-    description: `How many children have each status, up to ${countedMax}; null when counting takes too long`,
+    description: `Number of children by status, each up to ${countedMax}; null when counting takes too long`,
   })
 
 export const sagaDetailShape = z
@@ -94,17 +94,17 @@ export const sagaDetailShape = z
     ...sagaShape.shape,
     resolution: z.object({ ...resolutionShape.shape, note: z.string().nullable() }).nullable(),
     notes: z.array(noteShape),
-    deployments: z.array(sagaDeploymentShape).meta({ description: 'The newest 100, the newest first' }),
-    children: z.array(sagaChildShape).meta({ description: 'The newest 100, the newest first' }),
+    deployments: z.array(sagaDeploymentShape).meta({ description: 'The newest 100, newest first' }),
+    children: z.array(sagaChildShape).meta({ description: 'The newest 100, newest first' }),
     children_counts: childCountsShape,
     events_url: z.string(),
-    activities: z.array(activityShape).meta({ description: 'In their order, at most 1,000' }),
+    activities: z.array(activityShape).meta({ description: 'In order, at most 1,000' }),
     next_activities_cursor: z
       .string()
       .nullable()
       .meta({ description: 'For `activities_cursor`, when there are more activities; else null' }),
   })
-  .meta({ id: 'SagaDetail', description: 'A saga with all that belongs to it, but its log' })
+  .meta({ id: 'SagaDetail', description: 'A saga with its related data, without its events' })
 
 /** Returns a saga for lists. */
 export const presentSaga = (saga: SagaView): z.output<typeof sagaShape> => ({

@@ -16,7 +16,7 @@ export const statsRoutes = (database: Pooled, clock: Clock): Route[] => [
 /** Measures the last 24 hours by default. */
 const getStats = (database: Pooled, clock: Clock) =>
   endpoint({
-    summary: 'Metrics of the sagas that were created in a time',
+    summary: 'Get the metrics of the sagas that were created in a period',
     replies: { 200: statsShape },
     input: z.object({
       ...tenantParameter,
@@ -113,12 +113,12 @@ const bucketsMax = 300
 /** Counts the last 24 hours by default. */
 const getFailureHistory = (database: Pooled, clock: Clock) =>
   endpoint({
-    summary: 'How many activities failed in each part of a time, by cause',
+    summary: 'Get the number of failed activities in each interval of a period, by cause',
     replies: { 200: failureHistoryShape },
     input: z.object({
       ...tenantParameter,
-      failed_after: time().optional().meta({ description: 'Else a day before `failed_before`' }),
-      failed_before: time().optional().meta({ description: 'Else now' }),
+      failed_after: time().optional().meta({ description: 'Default: a day before `failed_before`' }),
+      failed_before: time().optional().meta({ description: 'Default: now' }),
       bucket_seconds: integer()
         .pipe(z.int().min(10).max(86_400))
         .default(bucketSecondsDefault)
@@ -146,16 +146,16 @@ function bucketsOf(after: Date, to: Date, bucketSeconds: number): BucketRange {
   return { from, to, bucketSeconds, buckets }
 }
 
-const counts = z.array(z.int()).meta({ description: 'Of each bucket, the first one first' })
+const counts = z.array(z.int()).meta({ description: 'Counts of the buckets, first bucket first' })
 
 const failureHistoryShape = z
   .object({
-    from: z.date().meta({ description: 'The beginning of the first bucket' }),
+    from: z.date().meta({ description: 'The start of the first bucket' }),
     to: z.date(),
     bucket_seconds: z.int(),
     causes: z
       .array(z.object({ fingerprint: z.string(), sample: z.string(), count: z.int(), counts }))
       .meta({ description: `The ${stats.causesMax} most frequent ones, the most frequent one first` }),
-    other: z.object({ count: z.int(), counts }).meta({ description: 'All other causes together' }),
+    other: z.object({ count: z.int(), counts }).meta({ description: 'All other causes combined' }),
   })
-  .meta({ id: 'FailureHistory', description: 'When activities of sagas failed, by cause' })
+  .meta({ id: 'FailureHistory', description: 'Failed activities of sagas over time, by cause' })

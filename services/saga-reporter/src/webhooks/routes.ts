@@ -83,7 +83,7 @@ const webhookShape = z
     message_format: oneOf(messageFormats).nullable(),
     ...webhookStateShape,
   })
-  .meta({ id: 'SagaWebhook', description: 'Who is told of sagas, and how it has been going' })
+  .meta({ id: 'SagaWebhook', description: 'A webhook for sagas, with its settings and its recent failures' })
 
 /** Returns a webhook for administrators. Its secret can be written but not read. */
 const presentWebhook = (webhook: Webhook): z.output<typeof webhookShape> => ({
@@ -133,7 +133,7 @@ const requiredWebhookParameters = {
 
 const listHooks = ({ database }: WebhookDependencies) =>
   endpoint({
-    summary: 'Webhooks of sagas, of every tenant or of one',
+    summary: 'List the webhooks for sagas',
     replies: { 200: z.array(webhookShape) },
     input: z.object({ ...pageParameters, tenant: filledText().optional() }),
     async handle({ tenant, ...page }, _caller, call) {
@@ -145,7 +145,7 @@ const listHooks = ({ database }: WebhookDependencies) =>
 
 const createHook = (dependencies: WebhookDependencies) =>
   endpoint({
-    summary: 'Tell a server of sagas',
+    summary: 'Create a webhook for sagas',
     replies: { 201: webhookShape },
     input: z.object({
       ...optionalWebhookParameters,
@@ -175,7 +175,7 @@ const createHook = (dependencies: WebhookDependencies) =>
 
 const previewHook = (dependencies: WebhookDependencies) =>
   endpoint({
-    summary: 'Show what a webhook would send of an event of a made-up saga; nothing is sent',
+    summary: 'Preview what a webhook would send for an event of a sample saga',
     replies: { 200: previewShape },
     input: z.object({
       ...tenantParameter,
@@ -190,7 +190,7 @@ const previewHook = (dependencies: WebhookDependencies) =>
 
 const getHook = ({ database }: WebhookDependencies) =>
   endpoint({
-    summary: 'One webhook',
+    summary: 'Get a webhook for sagas',
     replies: { 200: webhookShape },
     input: z.object({ id: rowId(), ...tenantParameter }),
     async handle({ id, tenant }, caller: Caller) {
@@ -201,7 +201,7 @@ const getHook = ({ database }: WebhookDependencies) =>
 
 const updateHook = (dependencies: WebhookDependencies) =>
   endpoint({
-    summary: 'Change a webhook',
+    summary: 'Change a webhook for sagas',
     replies: { 200: webhookShape },
     refusals: [412],
     input: z.object({ ...optionalWebhookParameters, id: rowId(), ...tenantParameter }),
@@ -222,7 +222,7 @@ const updateHook = (dependencies: WebhookDependencies) =>
 
 const deleteHook = ({ database }: WebhookDependencies) =>
   endpoint({
-    summary: 'Delete a webhook with the log of its deliveries',
+    summary: 'Delete a webhook for sagas and its deliveries',
     replies: { 204: null },
     refusals: [412],
     input: z.object({ id: rowId(), ...tenantParameter }),
@@ -236,7 +236,7 @@ const deleteHook = ({ database }: WebhookDependencies) =>
 
 const testHook = ({ database }: WebhookDependencies) =>
   endpoint({
-    summary: 'Send a test to a webhook',
+    summary: 'Send a test event to a webhook for sagas',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter }),
@@ -246,7 +246,7 @@ const testHook = ({ database }: WebhookDependencies) =>
 
 const listDeliveries = ({ database }: WebhookDependencies) =>
   endpoint({
-    summary: 'What a webhook was told, the newest first',
+    summary: 'List the deliveries of a webhook for sagas, newest first',
     replies: { 200: z.array(listedDeliveryShape) },
     input: z.object({
       ...pageParameters,
@@ -264,7 +264,7 @@ const listDeliveries = ({ database }: WebhookDependencies) =>
 
 const getDelivery = ({ database }: WebhookDependencies) =>
   endpoint({
-    summary: 'One delivery, with what was sent and answered',
+    summary: 'Get a delivery about sagas with its request and response',
     replies: { 200: deliveryShape },
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),
     async handle({ id, tenant, delivery_id: deliveryId }, caller: Caller) {
@@ -275,7 +275,7 @@ const getDelivery = ({ database }: WebhookDependencies) =>
 
 const redeliver = ({ database }: WebhookDependencies) =>
   endpoint({
-    summary: 'Send a delivery again',
+    summary: 'Resend a delivery about sagas',
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),

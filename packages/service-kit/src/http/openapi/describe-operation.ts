@@ -140,7 +140,7 @@ function replies(
   const described = Object.entries(endpoint.replies).map(([status, shape]) => [
     status,
     {
-      description: status === '204' ? 'Done; there is nothing to say' : endpoint.summary,
+      description: status === '204' ? 'Success, without content' : endpoint.summary,
       ...(Object.keys(headers).length > 0 && { headers }),
       ...(shape && { content: contentOf(shape, named) }),
     },
@@ -148,7 +148,9 @@ function replies(
   const conditional = method === 'GET' && !Object.values(endpoint.replies).some(isStream)
   return {
     ...Object.fromEntries(described),
-    ...(conditional && { 304: { description: 'As `If-None-Match` has it' } }),
+    ...(conditional && {
+      304: { description: 'Not modified: the resource still has the ETag in `If-None-Match`' },
+    }),
   }
 }
 

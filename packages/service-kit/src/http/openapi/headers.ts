@@ -8,11 +8,11 @@ export const pageHeaders = {
     schema: { type: 'string' },
   },
   'X-Page': { description: 'This page', ...number },
-  'X-Per-Page': { description: 'Items on a page', ...number },
+  'X-Per-Page': { description: 'Items per page', ...number },
   'X-Next-Page': { description: 'The next page', ...number },
-  'X-Prev-Page': { description: 'The page before', ...number },
-  'X-Total': { description: 'Items in the whole list', ...number },
-  'X-Total-Pages': { description: 'Pages of the whole list', ...number },
+  'X-Prev-Page': { description: 'The previous page', ...number },
+  'X-Total': { description: 'Total number of items', ...number },
+  'X-Total-Pages': { description: 'Total number of pages', ...number },
 }
 
 export const pageHeaderReferences = Object.fromEntries(
@@ -29,8 +29,14 @@ const header = (name: string, description: string) => ({
 
 /** The headers that limit a change to the version that the caller has read. */
 export const preconditionHeaders = {
-  IfMatch: header('If-Match', 'The `ETag` of the answer that the change is made from, or `*`; else 412'),
-  IfUnmodifiedSince: header('If-Unmodified-Since', 'The time of that answer, without `If-Match`; else 412'),
+  IfMatch: header(
+    'If-Match',
+    'The `ETag` of the response on which the change is based, or `*`; otherwise 412',
+  ),
+  IfUnmodifiedSince: header(
+    'If-Unmodified-Since',
+    'The time of that response, when `If-Match` is missing; otherwise 412',
+  ),
 }
 
 export const preconditionReferences = Object.keys(preconditionHeaders).map((name) => ({

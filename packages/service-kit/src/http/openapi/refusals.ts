@@ -5,12 +5,12 @@ const request_id = z.string()
 
 const parameterProblem = z
   .object({ error: z.string(), request_id })
-  .meta({ id: 'ParameterProblem', description: 'Parameters could not be read; all problems at once.' })
+  .meta({ id: 'ParameterProblem', description: 'Invalid parameters; all problems are listed.' })
 
 /** Further keys give clients details, e.g. which action of a commit failed. */
 const refusal = z
   .looseObject({ message: z.string(), request_id })
-  .meta({ id: 'Refusal', description: 'A decision.' })
+  .meta({ id: 'Refusal', description: 'A refusal with its reason.' })
 
 const fieldProblems = z
   .object({ message: z.record(z.string(), z.array(z.string())), request_id })
@@ -20,10 +20,10 @@ const insufficientScope = z
   .object({
     error: z.literal('insufficient_scope'),
     error_description: z.string(),
-    scope: z.string().meta({ description: 'The scopes that would do, with blanks between.' }),
+    scope: z.string().meta({ description: 'The sufficient scopes, separated by spaces.' }),
     request_id,
   })
-  .meta({ id: 'InsufficientScope', description: 'The token is good, but was not made for this.' })
+  .meta({ id: 'InsufficientScope', description: 'The token is valid, but lacks a required scope.' })
 
 const tooManyRequests = z
   .object({ message: z.object({ error: z.string() }), request_id })
@@ -39,31 +39,35 @@ interface Refused {
 export const refusedWith: Record<number, Refused> = {
   400: {
     name: 'BadRequest',
-    description: 'Parameters that cannot be read, or values that break a rule',
+    description: 'Invalid parameters, or values that break a rule',
     shapes: [parameterProblem, fieldProblems, refusal],
   },
   401: {
     name: 'Unauthorized',
-    description: 'No token where one is needed, or one that is not good',
+    description: 'Missing or invalid token',
     shapes: [refusal],
   },
   403: {
     name: 'Forbidden',
-    description: 'The role is too low, or the token was not made for this',
+    description: 'The role is too low, or the token lacks a required scope',
     shapes: [refusal, insufficientScope],
   },
   404: {
     name: 'NotFound',
-    description: 'It does not exist, or the caller may not know of it',
+    description: 'The resource does not exist, or the caller may not see it',
     shapes: [refusal],
   },
   405: {
     name: 'NotSupported',
-    description: 'GitLab has this operation; here it has nothing to act on',
+    description: 'An operation of GitLab that Switchyard does not support',
     shapes: [refusal],
   },
-  408: { name: 'Stalled', description: 'The body did not go on arriving', shapes: [refusal] },
-  409: { name: 'Conflict', description: 'Taken, or changed by somebody else meanwhile', shapes: [refusal] },
+  408: { name: 'Stalled', description: 'The body stopped arriving', shapes: [refusal] },
+  409: {
+    name: 'Conflict',
+    description: 'Conflict: already taken, or changed by somebody else in the meantime',
+    shapes: [refusal],
+  },
   412: {
     name: 'PreconditionFailed',
     description: 'Changed since the caller looked at it',
@@ -71,7 +75,7 @@ export const refusedWith: Record<number, Refused> = {
   },
   413: {
     name: 'TooLarge',
-    description: 'The body, or what was asked about, is too large',
+    description: 'The body or the requested resource is too large',
     shapes: [refusal],
   },
   415: {
@@ -81,17 +85,17 @@ export const refusedWith: Record<number, Refused> = {
   },
   422: {
     name: 'Unprocessable',
-    description: 'Taken already, or something that it needs was not given',
+    description: 'Already taken, or a required value is missing',
     shapes: [refusal],
   },
   429: {
     name: 'RateLimited',
-    description: 'Too many requests, or too much in them at once; `Retry-After` says when to go on',
+    description: 'Too many requests, or too much data in them; retry after `Retry-After`',
     shapes: [tooManyRequests],
   },
   500: {
     name: 'Failed',
-    description: 'A defect; the log has its cause under this request id',
+    description: 'Internal error; the log contains its cause under this request id',
     shapes: [refusal],
   },
   503: {
@@ -101,7 +105,7 @@ export const refusedWith: Record<number, Refused> = {
   },
   507: {
     name: 'InsufficientStorage',
-    description: 'A disk of the server is full, or almost; reading goes on',
+    description: 'A disk of the server is full or almost full; reads still work',
     shapes: [refusal],
   },
 }

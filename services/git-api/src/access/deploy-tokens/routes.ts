@@ -36,11 +36,12 @@ const deployTokenShape = z
     revoked: z.boolean(),
     expired: z.boolean(),
   })
-  .meta({ id: 'DeployToken', description: 'A token that fetches from one project' })
+  .meta({ id: 'DeployToken', description: 'A token that can only fetch from one project' })
 
-const issuedDeployTokenShape = z
-  .object({ ...deployTokenShape.shape, token: z.string() })
-  .meta({ id: 'IssuedDeployToken', description: 'The only answer that holds the secret of a deploy token' })
+const issuedDeployTokenShape = z.object({ ...deployTokenShape.shape, token: z.string() }).meta({
+  id: 'IssuedDeployToken',
+  description: 'A new deploy token; only this response contains its secret',
+})
 
 /** Returns a deploy token in GitLab's shape. A revoked token has no row. */
 const presentDeployToken = ({
@@ -80,12 +81,12 @@ export function deployTokenRoutes(deps: TokenDependencies): Route[] {
 
 const listFields = z.object({
   ...pageParameters,
-  active: optional(flag()).meta({ description: 'Only tokens that work, or only expired ones' }),
+  active: optional(flag()).meta({ description: 'Only active tokens, or only expired ones' }),
 })
 
 const listAllDeployTokens = (database: Database) =>
   endpoint({
-    summary: 'Deploy tokens of all projects',
+    summary: 'List the deploy tokens of all projects',
     replies: { 200: z.array(deployTokenShape) },
     input: listFields,
     async handle({ active, ...page }, _caller: Caller, call) {
@@ -96,7 +97,7 @@ const listAllDeployTokens = (database: Database) =>
 
 const listDeployTokens = (database: Database) =>
   endpoint({
-    summary: 'Deploy tokens of a project',
+    summary: 'List the deploy tokens of a project',
     replies: { 200: z.array(deployTokenShape) },
     input: listFields,
     async handle({ active, ...page }, { project }: ProjectCall, call) {
@@ -110,7 +111,7 @@ const nameLengthMax = 255
 /** Creates a deploy token. Only this answer shows the secret. */
 const createDeployToken = (database: Database) =>
   endpoint({
-    summary: 'Make a token that fetches from one project; its secret is shown only here',
+    summary: 'Create a deploy token for a project; only this response contains its secret',
     replies: { 201: issuedDeployTokenShape },
     input: z.object({
       name: filledText(nameLengthMax),
@@ -134,7 +135,7 @@ const createDeployToken = (database: Database) =>
 
 const getDeployToken = (database: Database) =>
   endpoint({
-    summary: 'One deploy token of a project',
+    summary: 'Get a deploy token of a project',
     replies: { 200: deployTokenShape },
     input: z.object({ token_id: rowId() }),
     handle: async ({ token_id }, access: ProjectCall) =>

@@ -118,20 +118,24 @@ const giveToken = (deps: DeviceDependencies) =>
 
 const requestShape = z
   .object({
-    client_name: z.string().meta({ description: 'What the program says that it is; nobody has checked it' }),
+    client_name: z
+      .string()
+      .meta({ description: 'The name that the program gives itself; it is not verified' }),
     scopes: z.array(oneOf(allScopes)),
-    ip_address: z.string().meta({ description: 'The address that the program asked from' }),
+    ip_address: z.string().meta({ description: 'The IP address of the program' }),
     created_at: z.date(),
-    expires_at: z.date().meta({ description: 'The code ends then' }),
-    token_expires_at: z.string().meta({ format: 'date', description: 'The last day of the token' }),
+    expires_at: z.date().meta({ description: 'The expiry time of the code' }),
+    token_expires_at: z
+      .string()
+      .meta({ format: 'date', description: 'The last day on which the token is valid' }),
   })
-  .meta({ id: 'DeviceAuthorization', description: 'A program that asks for a token of the caller' })
+  .meta({ id: 'DeviceAuthorization', description: 'A program that requests a token of the caller' })
 
 const userCode = () => text(64).meta({ description: 'The code that the program shows' })
 
 const showRequest = (deps: DeviceDependencies) =>
   endpoint({
-    summary: 'What the program with a code asks for, in a session of a browser',
+    summary: 'Get the device authorization request of a code; requires a browser session',
     replies: { 200: requestShape },
     input: z.object({ user_code: userCode() }),
     async handle({ user_code }, caller: Caller, call) {
@@ -150,8 +154,8 @@ const showRequest = (deps: DeviceDependencies) =>
 const decideRequest = (deps: DeviceDependencies, isAllowed: boolean) =>
   endpoint({
     summary: isAllowed
-      ? 'Allow the program with a code a token, in a session of a browser'
-      : 'Deny the program with a code a token, in a session of a browser',
+      ? 'Approve a device authorization request; requires a browser session'
+      : 'Deny a device authorization request; requires a browser session',
     replies: { 204: null },
     input: z.object({ user_code: userCode() }),
     async handle({ user_code: typed }, caller: Caller, call) {

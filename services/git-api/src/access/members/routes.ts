@@ -46,7 +46,7 @@ const userId = { user_id: rowId() }
 const membership = {
   access_level: accessLevel(...Object.values(accessLevels)),
   expires_at: clearableDay().meta({
-    description: 'The day on which the membership ends, at its beginning in UTC',
+    description: 'The day at whose start (UTC) the membership ends',
   }),
   member_role_id: unsupported('is not supported: there are no roles of your own'),
 }
@@ -58,7 +58,7 @@ const createMember = (database: Database) =>
     refusals: [409],
     input: z.object({
       user_id: optional(rowId()).meta({ description: 'This or `username`' }),
-      username: optionalText(text()).meta({ description: 'In upper or lower case; instead of `user_id`' }),
+      username: optionalText(text()).meta({ description: 'Case-insensitive; instead of `user_id`' }),
       ...membership,
     }),
     async handle(
@@ -88,12 +88,12 @@ const ids = () =>
 
 const listMembers = (database: Database) =>
   endpoint({
-    summary: 'Members of a project',
+    summary: 'List the members of a project',
     replies: { 200: z.array(memberShape) },
     input: z.object({
       ...pageParameters,
       query: optionalText(text()).meta({
-        description: 'Part of the name or the user name, in upper or lower case',
+        description: 'Part of the name or the username, case-insensitive',
       }),
       user_ids: optional(ids()).meta({ description: 'Only these users' }),
       skip_users: optional(ids()).meta({ description: 'All but these users' }),
@@ -109,12 +109,12 @@ const listMembers = (database: Database) =>
 
 const listUsers = (database: Database) =>
   endpoint({
-    summary: 'The users who are members of a project',
+    summary: 'List the users who are members of a project',
     replies: { 200: z.array(userShape) },
     input: z.object({
       ...pageParameters,
       search: optionalText(text()).meta({
-        description: 'Part of the name or the user name, in upper or lower case',
+        description: 'Part of the name or the username, case-insensitive',
       }),
       skip_users: optional(ids()).meta({ description: 'All but these users' }),
     }),
@@ -128,7 +128,7 @@ const listUsers = (database: Database) =>
 
 const getMember = (database: Database) =>
   endpoint({
-    summary: 'One member of a project',
+    summary: 'Get a member of a project',
     replies: { 200: memberShape },
     input: z.object(userId),
     async handle({ user_id }, access: ProjectCall, call) {
@@ -139,7 +139,7 @@ const getMember = (database: Database) =>
 
 const updateMember = (deps: ProjectResourceDependencies) =>
   endpoint({
-    summary: 'Give a member another role, and another end',
+    summary: 'Change the role and the expiry date of a member',
     replies: { 200: memberShape },
     refusals: [412],
     input: z.object({ ...userId, ...membership }),

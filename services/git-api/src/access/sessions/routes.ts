@@ -23,15 +23,15 @@ const sessionShape = z
   .object({
     user: z.object({ id: z.int(), username: z.string(), name: z.string(), is_admin: z.boolean() }),
     scopes: z.array(oneOf(scopes)),
-    expires_at: z.date().meta({ description: 'The session ends then at the latest' }),
+    expires_at: z.date().meta({ description: 'The latest time at which the session ends' }),
     provider: z
       .string()
       .optional()
-      .meta({ description: 'The provider of single sign-on by which the session began. Missing: a token' }),
+      .meta({ description: 'The single sign-on provider with which the session started. Missing: a token' }),
   })
   .meta({
     id: 'Session',
-    description: 'The session of a browser, with the rights of the token that it began with',
+    description: 'A browser session with the rights of the token with which it started',
   })
 
 const noSessionShape = z
@@ -63,7 +63,7 @@ const headers = { 'Cache-Control': 'no-store' }
 
 const beginSession = (deps: SessionDependencies) =>
   endpoint({
-    summary: 'Sign in with a token: the answer sets the cookie of the session',
+    summary: 'Sign in with a token; the response sets the session cookie',
     replies: { 201: sessionShape },
     headers: { 'Set-Cookie': 'The cookie of the session, which no script can read' },
     input: z.object({ token: filledText().meta({ description: 'The secret of a token with any scopes' }) }),
@@ -75,7 +75,7 @@ const beginSession = (deps: SessionDependencies) =>
   })
 
 const showSession = endpoint({
-  summary: 'The session of the cookie; without a session, its user is null',
+  summary: 'Get the current session; without a session, its user is null',
   replies: { 200: sessionOrNoneShape },
   input: z.object({}),
   async handle(_input, caller: Caller | null, call) {
@@ -87,7 +87,7 @@ const showSession = endpoint({
 
 const endSession = (database: Database) =>
   endpoint({
-    summary: 'Sign out: the session ends, and its cookie does not work any more',
+    summary: 'Sign out: end the session and invalidate its cookie',
     replies: { 204: null },
     input: z.object({}),
     async handle(_input, caller: Caller | null, call) {

@@ -30,7 +30,7 @@ const identityShape = z
     created_at: z.date(),
     last_signed_in_at: z.date().nullable(),
   })
-  .meta({ id: 'Identity', description: 'An account at a provider of single sign-on that a user signs in by' })
+  .meta({ id: 'Identity', description: 'An account at a single sign-on provider with which a user signs in' })
 
 const presentIdentity = (identity: Identity): z.output<typeof identityShape> => ({
   id: identity.id,
@@ -56,7 +56,7 @@ export const identityRoutes = (deps: SignInDependencies): Route[] => [
 
 const listOwn = (database: Database) =>
   endpoint({
-    summary: "The caller's accounts at providers of single sign-on",
+    summary: "List the caller's linked accounts at single sign-on providers",
     replies: { 200: z.array(identityShape) },
     input: z.object({}),
     handle: async (_input, { user }: Caller) =>
@@ -65,13 +65,13 @@ const listOwn = (database: Database) =>
 
 const beginLink = (deps: SignInDependencies) =>
   endpoint({
-    summary: 'Begin to link an account at a provider: the browser goes to the address in the answer',
+    summary: 'Start to link an account at a provider; the browser opens the address in the response',
     replies: { 201: z.object({ authorization_url: z.string() }) },
     refusals: [404],
-    headers: { 'Set-Cookie': 'What the browser needs when it comes back' },
+    headers: { 'Set-Cookie': 'The state that the browser needs when it returns' },
     input: z.object({
       provider: filledText(),
-      next: optionalText(text()).meta({ description: 'Address under `/console/` that is shown afterwards' }),
+      next: optionalText(text()).meta({ description: 'Path under `/console/` to open afterwards' }),
     }),
     async handle({ provider: name, next }, caller: Caller, call) {
       const provider = signIn.getProvider(deps, name)
@@ -87,7 +87,7 @@ const beginLink = (deps: SignInDependencies) =>
 
 const unlinkOwn = (deps: SignInDependencies) =>
   endpoint({
-    summary: 'End the link to an account at a provider, and the sessions that began by it',
+    summary: 'Unlink an account at a provider and end the sessions that it started',
     replies: { 204: null },
     refusals: [409],
     input: z.object({ identity_id: rowId() }),
@@ -100,7 +100,7 @@ const unlinkOwn = (deps: SignInDependencies) =>
 
 const list = (database: Database) =>
   endpoint({
-    summary: 'The accounts of a user at providers of single sign-on',
+    summary: "List a user's linked accounts at single sign-on providers",
     replies: { 200: z.array(identityShape) },
     input: z.object({ id: rowId() }),
     handle: async ({ id }) => ok((await identities.listIdentities(database, id)).map(presentIdentity)),
@@ -129,7 +129,7 @@ const link = (deps: SignInDependencies) =>
 
 const unlink = (deps: SignInDependencies) =>
   endpoint({
-    summary: 'End the link of a user to an account at a provider, and the sessions that began by it',
+    summary: 'Unlink an account at a provider from a user and end the sessions that it started',
     replies: { 204: null },
     input: z.object({ id: rowId(), identity_id: rowId() }),
     async handle({ id: userId, identity_id: id }, administrator: Caller, call) {

@@ -28,12 +28,12 @@ const signInShape = z
   .object({
     token_sign_in: oneOf(['everybody', 'administrators'] as const),
     providers: z.array(z.object({ name: z.string(), label: z.string() })),
-    own_token_days_max: z
-      .int()
-      .nullable()
-      .meta({ description: 'Longest life of a token that users make for themselves; null: they make none' }),
+    own_token_days_max: z.int().nullable().meta({
+      description:
+        'Maximum lifetime of a token that users create for themselves; null: they cannot create any',
+    }),
   })
-  .meta({ id: 'SignIn', description: 'The ways to begin a session of a browser' })
+  .meta({ id: 'SignIn', description: 'The ways to sign in' })
 
 /**
  * Sign-in by a provider of OpenID Connect. Browsers open these addresses; the provider calls the back-channel
@@ -53,13 +53,13 @@ export const signInRoutes = (deps: SignInDependencies): Route[] => {
 /** Returns a guard that admits everybody, for a provider that the settings name. */
 const providerGuard = (deps: SignInDependencies): Guard<Provider> =>
   documented(
-    { anonymous: true, parameters: { provider: 'Name of a provider of single sign-on' } },
+    { anonymous: true, parameters: { provider: 'Name of a single sign-on provider' } },
     ({ params }) => signIn.getProvider(deps, params.provider ?? ''),
   )
 
 const showSignIn = ({ signInProviders, sessions, ownTokenDaysMax }: SignInDependencies) =>
   endpoint({
-    summary: 'The ways to sign in',
+    summary: 'List the ways to sign in',
     replies: { 200: signInShape },
     input: z.object({}),
     handle: async () =>
@@ -88,11 +88,11 @@ async function answering(provider: Provider, call: Call, work: () => Promise<Rep
 }
 
 const beginSignIn = endpoint({
-  summary: 'Sign in by a provider: leads the browser there',
+  summary: 'Sign in with a provider: redirect the browser to the provider',
   replies: { 302: null },
-  headers: { Location: 'The provider, or the sign-in page with the problem' },
+  headers: { Location: 'The provider, or the sign-in page with the error' },
   input: z.object({
-    next: optionalText(text()).meta({ description: 'Address under `/console/` that is shown afterwards' }),
+    next: optionalText(text()).meta({ description: 'Path under `/console/` to open afterwards' }),
   }),
   handle: async ({ next }, provider: Provider, call) =>
     answering(provider, call, async () => {
@@ -105,10 +105,10 @@ const beginSignIn = endpoint({
 
 const finish = (deps: SignInDependencies) =>
   endpoint({
-    summary: 'The browser comes back from the provider: begins the session, or links the account',
+    summary: 'Handle the redirect from the provider: start the session or link the account',
     replies: { 302: null },
     headers: {
-      Location: 'The page that was asked for, or the sign-in page with the problem',
+      Location: 'The requested page, or the sign-in page with the error',
       'Set-Cookie': 'The cookie of the session, which no script can read',
     },
     input: z.object({
@@ -133,9 +133,9 @@ const finish = (deps: SignInDependencies) =>
   })
 
 const signOut = endpoint({
-  summary: 'Sign out at the provider, too: leads the browser there',
+  summary: 'Sign out at the provider: redirect the browser to the provider',
   replies: { 302: null },
-  headers: { Location: "The provider's page for signing out, or the sign-in page when it has none" },
+  headers: { Location: 'The sign-out page of the provider, or the sign-in page if it has none' },
   input: z.object({}),
   handle: async (_input, provider: Provider, call) =>
     answering(provider, call, async () => lead((await provider.endSessionUrl()) ?? '/console/sign-in')),
@@ -143,7 +143,7 @@ const signOut = endpoint({
 
 const endSessions = ({ database }: SignInDependencies) =>
   endpoint({
-    summary: 'The provider says that sessions are over (OpenID Connect Back-Channel Logout)',
+    summary: "End sessions at the provider's request (OpenID Connect Back-Channel Logout)",
     replies: { 200: null },
     input: z.object({ logout_token: text(16 * 1024) }),
     async handle({ logout_token: token }, provider: Provider, call) {

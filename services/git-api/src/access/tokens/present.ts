@@ -25,7 +25,7 @@ export const tokenShape = z
 
 export const issuedTokenShape = z
   .object({ ...tokenShape.shape, token: z.string() })
-  .meta({ id: 'IssuedToken', description: 'The only answer that holds the secret of a token' })
+  .meta({ id: 'IssuedToken', description: 'A new token; only this response contains its secret' })
 
 /** Returns a token without its secret. */
 export function presentToken(token: PersonalAccessToken): z.output<typeof tokenShape> {

@@ -35,7 +35,7 @@ const projectTokenShape = z
 
 const issuedProjectTokenShape = z
   .object({ ...issuedTokenShape.shape, access_level: accessLevelShape })
-  .meta({ id: 'IssuedProjectToken', description: 'The only answer that holds the secret of a token' })
+  .meta({ id: 'IssuedProjectToken', description: 'A new token; only this response contains its secret' })
 
 /** Returns a project token with its role in the project. */
 const presentProjectToken = ({
@@ -89,7 +89,7 @@ const listProjectTokensInput = z.object({
 
 const listProjectTokens = (database: Database) =>
   endpoint({
-    summary: 'Tokens of a project that are not revoked',
+    summary: 'List the tokens of a project, without revoked ones',
     replies: { 200: z.array(projectTokenShape) },
     input: listProjectTokensInput,
     async handle(page, access: ProjectCall, call) {
@@ -109,7 +109,7 @@ const createProjectTokenInput = z.object({
 /** `POST /projects/:id/access_tokens`. Only this answer shows the secret. */
 const createProjectToken = (database: Database) =>
   endpoint({
-    summary: 'Make a token for one project; its secret is shown only here',
+    summary: 'Create a project token; only this response contains its secret',
     replies: { 201: issuedProjectTokenShape },
     input: createProjectTokenInput,
     async handle({ access_level, expires_at, ...given }, access: ProjectCall<Caller>, call) {
@@ -126,7 +126,7 @@ const createProjectToken = (database: Database) =>
 
 const getProjectToken = (database: Database) =>
   endpoint({
-    summary: 'One token of a project',
+    summary: 'Get a project token',
     replies: { 200: projectTokenShape },
     input: z.object({ token_id: rowId() }),
     handle: async ({ token_id }, access: ProjectCall) =>
@@ -135,7 +135,7 @@ const getProjectToken = (database: Database) =>
 
 const deleteProjectToken = (deps: TokenDependencies) =>
   endpoint({
-    summary: 'Revoke a token of a project',
+    summary: 'Revoke a project token',
     replies: { 204: null },
     input: z.object({ token_id: rowId() }),
     async handle({ token_id }, access: ProjectCall<Caller>, call) {
@@ -168,7 +168,7 @@ const projectTokenItself = (guards: ProjectGuards): Guard<ProjectCall<Caller>> =
  */
 const rotateOwnProjectToken = (deps: TokenDependencies) =>
   endpoint({
-    summary: 'Replace the project token of this request; the new secret is shown only here',
+    summary: 'Rotate the project token of this request; only this response contains the new secret',
     replies: { 200: issuedProjectTokenShape },
     input: z.object({ expires_at: optionalDay() }),
     async handle({ expires_at }, { caller, level }: ProjectCall<Caller>, call) {
@@ -179,7 +179,7 @@ const rotateOwnProjectToken = (deps: TokenDependencies) =>
 
 const rotateProjectToken = (deps: TokenDependencies) =>
   endpoint({
-    summary: 'Replace a token of a project; the new secret is shown only here',
+    summary: 'Rotate a project token; only this response contains the new secret',
     replies: { 200: issuedProjectTokenShape },
     input: z.object({ token_id: rowId(), expires_at: optionalDay() }),
     async handle({ token_id: id, expires_at: expiresAt }, access: ProjectCall<Caller>, call) {

@@ -68,7 +68,7 @@ const selfRotation: Guard<Caller> = documented(
 
 const createToken = (database: Database) =>
   endpoint({
-    summary: 'Make a token for a user; its secret is shown only here',
+    summary: 'Create a token for a user; only this response contains its secret',
     replies: { 201: issuedTokenShape },
     input: z.object({
       id: rowId(),
@@ -91,7 +91,7 @@ const createToken = (database: Database) =>
 
 const createOwnToken = (deps: TokenDependencies) =>
   endpoint({
-    summary: 'Make a token for oneself, in a session of a browser; its secret is shown only here',
+    summary: 'Create a token for yourself in a browser session; only this response contains its secret',
     replies: { 201: issuedTokenShape },
     input: z.object({
       name: filledText(),
@@ -109,7 +109,7 @@ const createOwnToken = (deps: TokenDependencies) =>
 
 const showOwnToken = (database: Database) =>
   endpoint({
-    summary: 'The token of this request',
+    summary: 'Get the token of this request',
     replies: { 200: tokenShape },
     input: z.object({}),
     handle: async (_input, caller: Caller) => ok(presentToken(await tokens.getOwnToken(database, caller))),
@@ -117,7 +117,7 @@ const showOwnToken = (database: Database) =>
 
 const showToken = (database: Database) =>
   endpoint({
-    summary: "One token: any for administrators, one of the caller's own for everybody else",
+    summary: "Get a token: any token for administrators, the caller's own tokens for everybody else",
     replies: { 200: tokenShape },
     input: z.object({ id: rowId() }),
     handle: async ({ id }, caller: Caller) =>
@@ -137,7 +137,7 @@ const revokeOwnToken = (deps: TokenDependencies) =>
 
 const revokeToken = (deps: TokenDependencies) =>
   endpoint({
-    summary: "Revoke a token: any for administrators, one of the caller's own for everybody else",
+    summary: "Revoke a token: any token for administrators, the caller's own tokens for everybody else",
     replies: { 204: null },
     input: z.object({ id: rowId() }),
     async handle({ id }, caller: Caller, call) {
@@ -148,7 +148,7 @@ const revokeToken = (deps: TokenDependencies) =>
 
 const rotateOwnToken = (deps: TokenDependencies) =>
   endpoint({
-    summary: 'Replace the token of this request; the new secret is shown only here',
+    summary: 'Rotate the token of this request; only this response contains the new secret',
     replies: { 200: issuedTokenShape },
     input: z.object({ expires_at: optionalDay() }),
     handle: async ({ expires_at }, caller: Caller, call) =>
@@ -158,7 +158,7 @@ const rotateOwnToken = (deps: TokenDependencies) =>
 const rotateToken = (deps: TokenDependencies) =>
   endpoint({
     summary:
-      "Replace a token: any for administrators, one of the caller's own for everybody else; the secret is shown only here",
+      "Rotate a token: any token for administrators, the caller's own tokens for everybody else; only this response contains the new secret",
     replies: { 200: issuedTokenShape },
     input: z.object({ id: rowId(), expires_at: optionalDay() }),
     async handle({ id, expires_at: expiresAt }, caller: Caller, call) {
@@ -206,7 +206,7 @@ const input = z.object({
 
 const listTokens = (database: Database) =>
   endpoint({
-    summary: "Tokens: everybody's for administrators, the caller's own for everybody else",
+    summary: "List tokens: all tokens for administrators, the caller's own tokens for everybody else",
     replies: { 200: z.array(tokenShape) },
     refusals: [404],
     input,

@@ -18,11 +18,11 @@ const exchangedShape = z
     issued_token_type: z.literal(accessType),
     token_type: z.literal('Bearer'),
     expires_in: z.int().meta({ description: 'Seconds' }),
-    scope: z.string().meta({ description: 'The scopes, with blanks between' }),
+    scope: z.string().meta({ description: 'The scopes, separated by spaces' }),
   })
   .meta({
     id: 'ExchangedToken',
-    description: 'The only answer that holds the secret of the token of a CI job',
+    description: 'A new token of a CI job; only this response contains its secret',
   })
 
 export const exchangeRoutes = (deps: ExchangeDependencies): Route[] => [

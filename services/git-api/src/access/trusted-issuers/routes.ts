@@ -65,12 +65,15 @@ const trustedIssuerShape = z
       .array(z.string())
       .nullable()
       .meta({ description: 'The only tenants of sagas that the jobs may name; null: every tenant' }),
-    user_id: z.int().meta({ description: 'The bot as which the jobs act' }),
+    user_id: z.int().meta({ description: 'The bot user as which the jobs act' }),
     active: z.boolean(),
     expires_at: z.string().meta({ format: 'date' }).nullable(),
     created_at: z.date(),
   })
-  .meta({ id: 'TrustedIssuer', description: 'CI jobs that act by the identity tokens of their issuer' })
+  .meta({
+    id: 'TrustedIssuer',
+    description: 'A rule that lets CI jobs act with the identity tokens of their issuer',
+  })
 
 const presentTrustedIssuer = (rule: TrustedIssuerWithLevel): z.output<typeof trustedIssuerShape> => ({
   id: rule.id,
@@ -109,7 +112,7 @@ const nameCharsMax = 255
 
 const commonFields = {
   name: filledText(nameCharsMax),
-  issuer: filledText().meta({ description: 'The issuer of the tokens, exactly as their claim `iss` has it' }),
+  issuer: filledText().meta({ description: 'The issuer of the tokens, exactly as in their claim `iss`' }),
   audience: optionalText(text(nameCharsMax)).meta({
     description:
       'What the claim `aud` of the tokens has to name. Unset: the address of the project, or of Switchyard',
@@ -125,7 +128,7 @@ const oneRule = z.object({ trusted_issuer_id: rowId() })
 
 const listOfProject = ({ database }: TrustedIssuerDependencies) =>
   endpoint({
-    summary: 'CI jobs that a project trusts',
+    summary: 'List the trust rules for CI jobs in a project',
     replies: { 200: z.array(trustedIssuerShape) },
     input: z.object(pageParameters),
     handle: (page, { project }: ProjectCall, call) => listRules(database, project, page, call),
@@ -133,7 +136,7 @@ const listOfProject = ({ database }: TrustedIssuerDependencies) =>
 
 const listOutside = ({ database }: TrustedIssuerDependencies) =>
   endpoint({
-    summary: 'CI jobs that are trusted outside of projects',
+    summary: 'List the trust rules for CI jobs outside of projects',
     replies: { 200: z.array(trustedIssuerShape) },
     input: z.object(pageParameters),
     handle: (page, _caller: Caller, call) => listRules(database, null, page, call),
@@ -151,7 +154,8 @@ async function listRules(
 
 const createInProject = (deps: TrustedIssuerDependencies) =>
   endpoint({
-    summary: 'Let the CI jobs of an issuer act in a project without a stored secret',
+    summary:
+      'Create a trust rule that lets the CI jobs of an issuer act in a project without a stored secret',
     replies: { 201: trustedIssuerShape },
     input: z.object({
       ...commonFields,
@@ -172,7 +176,8 @@ const createInProject = (deps: TrustedIssuerDependencies) =>
 
 const createOutside = (deps: TrustedIssuerDependencies) =>
   endpoint({
-    summary: 'Let the CI jobs of an issuer act outside of projects, for sagas and operations',
+    summary:
+      'Create a trust rule that lets the CI jobs of an issuer act outside of projects, for sagas and operations',
     replies: { 201: trustedIssuerShape },
     input: z.object({
       ...commonFields,
@@ -190,7 +195,7 @@ const createOutside = (deps: TrustedIssuerDependencies) =>
 
 const getOfProject = ({ database }: TrustedIssuerDependencies) =>
   endpoint({
-    summary: 'One rule of a project about CI jobs',
+    summary: 'Get a trust rule for CI jobs in a project',
     replies: { 200: trustedIssuerShape },
     input: oneRule,
     handle: async ({ trusted_issuer_id }, { project }: ProjectCall) =>
@@ -199,7 +204,7 @@ const getOfProject = ({ database }: TrustedIssuerDependencies) =>
 
 const getOutside = ({ database }: TrustedIssuerDependencies) =>
   endpoint({
-    summary: 'One rule about CI jobs outside of projects',
+    summary: 'Get a trust rule for CI jobs outside of projects',
     replies: { 200: trustedIssuerShape },
     input: oneRule,
     handle: async ({ trusted_issuer_id }, _caller: Caller) =>
@@ -208,7 +213,7 @@ const getOutside = ({ database }: TrustedIssuerDependencies) =>
 
 const deleteOfProject = (deps: TrustedIssuerDependencies) =>
   endpoint({
-    summary: 'Refuse the CI jobs of a rule from now on',
+    summary: 'Delete a trust rule for CI jobs in a project',
     replies: { 204: null },
     input: oneRule,
     async handle({ trusted_issuer_id }, { project, caller }: ProjectCall<Caller>, call) {
@@ -219,7 +224,7 @@ const deleteOfProject = (deps: TrustedIssuerDependencies) =>
 
 const deleteOutside = (deps: TrustedIssuerDependencies) =>
   endpoint({
-    summary: 'Refuse the CI jobs of a rule outside of projects from now on',
+    summary: 'Delete a trust rule for CI jobs outside of projects',
     replies: { 204: null },
     input: oneRule,
     async handle({ trusted_issuer_id }, caller: Caller, call) {

@@ -96,7 +96,7 @@ const presentOne = async (database: Database, user: User, baseUrl: string) =>
 
 const getCurrentUser = (database: Database) =>
   endpoint({
-    summary: 'The caller',
+    summary: 'Get the current user',
     replies: { 200: wholeUserShape },
     input: z.object({}),
     handle: async (_input, caller: Caller, { baseUrl }) =>
@@ -144,7 +144,7 @@ const orderColumns = {
 /** Lists users, newest first unless the request names another order. */
 const listUsers = (database: Database) =>
   endpoint({
-    summary: 'Users',
+    summary: 'List users',
     replies: { 200: z.array(wholeUserShape) },
     input: z.object({
       ...pageParameters,
@@ -154,10 +154,8 @@ const listUsers = (database: Database) =>
       blocked: optional(flag()),
       exclude_active: flag().default(false),
       admins: flag().default(false),
-      humans: flag()
-        .default(false)
-        .meta({ description: 'Leave out the users that stand for project tokens' }),
-      without_project_bots: flag().default(false).meta({ description: 'The same as `humans`' }),
+      humans: flag().default(false).meta({ description: 'Leave out the bot users of project tokens' }),
+      without_project_bots: flag().default(false).meta({ description: 'Alias of `humans`' }),
       exclude_humans: flag().default(false),
       without_projects: flag().default(false),
       created_after: optional(time()),
@@ -210,7 +208,7 @@ function stateOf({ active, blocked }: { active?: boolean; blocked?: boolean }): 
 /** Returns all fields for administrators and for the user, and the profile for other callers. */
 const getUser = (database: Database) =>
   endpoint({
-    summary: 'One user',
+    summary: 'Get a user',
     replies: { 200: userPageShape },
     input: z.object({ id: rowId() }),
     async handle({ id }, caller: Caller, { baseUrl }) {
@@ -248,7 +246,7 @@ const updateUser = (deps: UserDependencies) =>
 
 const deleteUser = (deps: RemoveUserDependencies) =>
   endpoint({
-    summary: 'Delete a user, with the tokens of theirs',
+    summary: 'Delete a user and their tokens',
     replies: { 204: null },
     refusals: [409, 412],
     input: z.object({
@@ -269,8 +267,8 @@ const deleteUser = (deps: RemoveUserDependencies) =>
   })
 
 const stateSummaries: Record<UserState, string> = {
-  blocked: 'Block a user: no token of theirs works any more',
-  active: 'Take the block of a user back',
+  blocked: 'Block a user; their tokens stop working',
+  active: 'Unblock a user',
 }
 
 /** Answers with `true`, as GitLab does, even when the user was in that state before. */

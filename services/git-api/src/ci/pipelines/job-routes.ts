@@ -38,7 +38,7 @@ const listParameters = {
 
 const listJobs = (database: Database) =>
   endpoint({
-    summary: 'The statuses of a pipeline as jobs, the newest first',
+    summary: 'List the statuses of a pipeline as jobs, newest first',
     replies: { 200: z.array(jobShape) },
     input: z.object({ ...listParameters, pipeline_id: rowId(), include_retried: flag().default(false) }),
     async handle({ pipeline_id: id, scope, include_retried, ...page }, access: ProjectCall, call) {
@@ -52,11 +52,11 @@ const listJobs = (database: Database) =>
 /** Lists the jobs of a project. As in GitLab, the list includes replaced statuses and has no page numbers. */
 const listJobsOfProject = (database: Database) =>
   endpoint({
-    summary: 'The statuses of a project as jobs, the newest first',
+    summary: 'List the statuses of a project as jobs, newest first',
     replies: { 200: z.array(jobShape) },
     headers: {
       Link: 'The pages `prev`, `next` and `first`',
-      'X-Next-Page': 'The next page; empty on the last one',
+      'X-Next-Page': 'The next page; empty on the last page',
     },
     input: z.object(listParameters),
     async handle({ scope, ...page }, access: ProjectCall, call) {
@@ -70,7 +70,7 @@ const jobId = { job_id: rowId() }
 
 const getJob = (database: Database) =>
   endpoint({
-    summary: 'One status as a job',
+    summary: 'Get a status as a job',
     replies: { 200: jobShape },
     input: z.object(jobId),
     async handle({ job_id }, access: ProjectCall, call) {
@@ -81,9 +81,9 @@ const getJob = (database: Database) =>
 
 const redirectToTrace = (database: Database) =>
   endpoint({
-    summary: 'Redirect to the address that a status was posted with; 404 for a status without one',
+    summary: 'Redirect to the target URL of a status; 404 for a status without one',
     replies: { 302: null },
-    headers: { Location: 'The address of the status' },
+    headers: { Location: 'The target URL of the status' },
     input: z.object(jobId),
     async handle({ job_id }, access: ProjectCall) {
       const url = await jobs.getTraceUrl(database, access, job_id)

@@ -73,7 +73,7 @@ const listInput = z.object({
 
 const listPipelines = (database: Database) =>
   endpoint({
-    summary: 'Pipelines, the newest first',
+    summary: 'List pipelines, newest first',
     replies: { 200: z.array(listedPipelineShape) },
     refusals: [413],
     input: listInput,
@@ -119,7 +119,7 @@ function statesOf({ scope, status, source, name, yaml_errors }: z.output<typeof 
 
 const getLatestPipeline = (database: Database) =>
   endpoint({
-    summary: 'The pipeline of the newest commit of a branch or tag',
+    summary: 'Get the pipeline of the newest commit of a branch or tag',
     replies: { 200: pipelineShape },
     input: z.object({ ref: optionalText(text()) }),
     async handle({ ref }, access: ProjectCall, call) {
@@ -131,7 +131,7 @@ const getLatestPipeline = (database: Database) =>
 
 const getPipeline = (database: Database) =>
   endpoint({
-    summary: 'One pipeline',
+    summary: 'Get a pipeline',
     replies: { 200: pipelineShape },
     input: z.object({ pipeline_id: rowId() }),
     async handle({ pipeline_id }, access: ProjectCall, call) {
@@ -143,7 +143,7 @@ const getPipeline = (database: Database) =>
 /** Answers with an empty list for parts of a pipeline that Switchyard does not have. */
 const listNone = (database: Database, things: string) =>
   endpoint({
-    summary: `An empty list: there are no ${things}`,
+    summary: `List ${things}: always empty`,
     replies: { 200: z.array(z.never()) },
     input: z.object({ ...pageParameters, pipeline_id: rowId() }),
     async handle({ pipeline_id, ...page }, access: ProjectCall, call) {
@@ -154,7 +154,7 @@ const listNone = (database: Database, things: string) =>
 
 const requestRetry = (database: Database) =>
   endpoint({
-    summary: 'Ask the CI system, by the webhooks for pipelines, to run a pipeline again',
+    summary: 'Ask the CI system, through the pipeline webhooks, to run a pipeline again',
     replies: { 201: pipelineShape },
     refusals: [405],
     input: z.object({ pipeline_id: rowId() }),

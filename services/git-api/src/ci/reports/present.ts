@@ -48,7 +48,9 @@ const testCaseShape = z
     time: z.number(),
     message: z.string().nullable(),
     details: z.string().nullable(),
-    flaky: z.boolean().meta({ description: 'It failed and passed in reports of this name and commit' }),
+    flaky: z
+      .boolean()
+      .meta({ description: 'The test failed and passed in reports with this name and commit' }),
   })
   .meta({ id: 'TestCase', description: 'One test of a report' })
 
@@ -61,7 +63,7 @@ const findingShape = z
     path: z
       .string()
       .nullable()
-      .meta({ description: 'From the root of the repository; null: no place in it' }),
+      .meta({ description: 'Path from the root of the repository; null: no position in a file' }),
     line: z.int().nullable(),
     end_line: z.int().nullable(),
   })
@@ -96,7 +98,7 @@ export const presentWholeReport = (
 
 const countedTestsShape = z
   .object({ count: z.int(), tests: z.array(testCaseShape) })
-  .meta({ id: 'CountedTests', description: 'How many tests there are of a kind, and the first 100 of them' })
+  .meta({ id: 'CountedTests', description: 'Number of tests of a kind, and the first 100 of them' })
 
 export const reportChangesShape = z
   .object({
@@ -116,7 +118,7 @@ export const reportChangesShape = z
     new_results: z.int(),
     fixed_results: z.int(),
   })
-  .meta({ id: 'StatusReportChanges', description: 'A report beside that of the parent commit' })
+  .meta({ id: 'StatusReportChanges', description: 'A report compared with that of the parent commit' })
 
 export const presentChanges = (
   changes: ReportChanges,

@@ -53,7 +53,7 @@ export function reportRoutes(deps: ReportDependencies): Route[] {
 
 const storeReport = (deps: ReportDependencies) =>
   endpoint({
-    summary: 'Store the report of a status, JUnit XML or SARIF 2.1.0, in the place of the one that it has',
+    summary: 'Store or replace the report of a status (JUnit XML or SARIF 2.1.0)',
     replies: { 201: reportShape },
     body: Object.fromEntries(mediaTypes.map((type) => [type, {}])),
     refusals: [422],
@@ -78,7 +78,7 @@ const which = {
 
 const getReport = (deps: ReportDependencies) =>
   endpoint({
-    summary: 'The newest report of a status, with its tests or findings',
+    summary: 'Get the newest report of a status, with its tests or findings',
     replies: { 200: wholeReportShape },
     input: z.object({ ...which, name: filledText() }),
     async handle({ sha: revision, ...query }, access: ProjectCall, call) {
@@ -89,7 +89,7 @@ const getReport = (deps: ReportDependencies) =>
 
 const listReports = (database: Database) =>
   endpoint({
-    summary: 'Reports of a commit, the newest first',
+    summary: 'List the reports of a commit, newest first',
     replies: { 200: z.array(reportShape) },
     input: z.object({ ...which, ...pageParameters, name: optionalText(text()) }),
     async handle({ sha: revision, ref, format, name, ...page }, access: ProjectCall, call) {
@@ -103,7 +103,7 @@ const listReports = (database: Database) =>
 const listReportChanges = (deps: ReportDependencies) => {
   const compare = changes.reportComparer(deps)
   return endpoint({
-    summary: 'The newest 20 reports of a commit beside those of its first parent',
+    summary: 'Compare the newest 20 reports of a commit with those of its first parent',
     replies: { 200: z.array(reportChangesShape) },
     input: z.object({ sha: text() }),
     async handle({ sha }, access: ProjectCall, call) {

@@ -61,7 +61,7 @@ const summaryShape = z
     }),
     test_suites: z.array(z.object({ ...suiteCounts, build_ids: z.array(z.int()), suite_error: z.null() })),
   })
-  .meta({ id: 'TestReportSummary', description: 'How many tests of a pipeline there are of each outcome' })
+  .meta({ id: 'TestReportSummary', description: 'Number of tests of a pipeline by outcome' })
 
 const countsOf = ({ total, success, failed, skipped, error, time }: TestCounts) => ({
   total_time: time,
@@ -92,7 +92,7 @@ const presentSuite = ({ report, testCases }: TestSuite): z.output<typeof suiteSh
 
 const getTestReport = (deps: ReportDependencies) =>
   endpoint({
-    summary: `The tests of a pipeline; when there are more than ${entriesMax}, the suites beyond them show their numbers alone`,
+    summary: `Get the test report of a pipeline; beyond ${entriesMax} tests, suites have only their totals`,
     replies: { 200: testReportShape },
     input: z.object({ pipeline_id: rowId() }),
     async handle({ pipeline_id: id }, access: ProjectCall, call) {
@@ -104,7 +104,7 @@ const getTestReport = (deps: ReportDependencies) =>
 
 const getTestReportSummary = (database: Database) =>
   endpoint({
-    summary: 'How many tests of a pipeline there are of each outcome',
+    summary: 'Get the number of tests of a pipeline by outcome',
     replies: { 200: summaryShape },
     input: z.object({ pipeline_id: rowId() }),
     async handle({ pipeline_id: id }, access: ProjectCall) {

@@ -34,7 +34,7 @@ export function statusRoutes(deps: StatusDependencies): Route[] {
 
 const listStatuses = (database: Database) =>
   endpoint({
-    summary: 'Statuses of a commit',
+    summary: 'List the statuses of a commit',
     replies: { 200: z.array(commitStatusShape) },
     input: z.object({
       ...pageParameters,
@@ -70,7 +70,7 @@ const links = () => optional(list(z.object({ name: filledText(), url: text() }),
 
 const createStatus = (deps: StatusDependencies) =>
   endpoint({
-    summary: 'Set the status of a build or a check of a commit',
+    summary: 'Set the status of a build or check of a commit',
     replies: { 201: commitStatusShape },
     refusals: [409, 422],
     input: z.object({
@@ -84,8 +84,8 @@ const createStatus = (deps: StatusDependencies) =>
       coverage: optional(decimal()),
       pipeline_id: optional(rowId()),
       stage: optionalText(text()).meta({ description: 'The stage of the pipeline; `external` without one' }),
-      report: links().meta({ description: 'Where the reports of the build are shown' }),
-      artifacts: links().meta({ description: 'Where the files are that the build has made' }),
+      report: links().meta({ description: 'URLs of the reports of the build' }),
+      artifacts: links().meta({ description: 'URLs of the artifacts of the build' }),
     }),
     async handle(given, access: ProjectCall<Caller>, call) {
       const { sha: revision, context, target_url: targetUrl, pipeline_id: pipelineId, ...fields } = given

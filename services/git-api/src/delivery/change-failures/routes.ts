@@ -34,12 +34,12 @@ const changeFailureShape = z
     failed: z.boolean(),
     reasons: z.array(oneOf(changeFailures.failureReasons)).meta({
       description:
-        'A finding that nobody dismissed, a later deployment that took this one back, or what a person said',
+        'A finding that nobody dismissed, a later deployment that reverted this one, or the statement of a person',
     }),
     failed_at: z.date().nullable(),
     restored_at: z.date().nullable().meta({
       description:
-        'When the figures were back, or the next successful deployment to the same environment ended it; null: it lasts',
+        'The time at which the figures recovered or the next successful deployment to the same environment replaced it; null: it lasts',
     }),
     report: changeFailureReportShape.nullable(),
   })
@@ -47,7 +47,7 @@ const changeFailureShape = z
 
 const getChangeFailure = (database: Database) =>
   endpoint({
-    summary: 'Whether a deployment counts as a failed change, and why',
+    summary: 'Get whether a deployment counts as a failed change, and why',
     replies: { 200: changeFailureShape },
     input: z.object({ deployment_id: rowId() }),
     async handle({ deployment_id }, access: ProjectCall<Caller>, { baseUrl }) {
@@ -64,7 +64,7 @@ const getChangeFailure = (database: Database) =>
 
 const reportFailure = (database: Database) =>
   endpoint({
-    summary: 'Say that a deployment was a failed change',
+    summary: 'Mark a deployment as a failed change',
     replies: { 201: changeFailureReportShape },
     input: z.object(statementParameters),
     async handle({ deployment_id: deploymentId, reason }, access: ProjectCall<Caller>, call) {
@@ -77,7 +77,7 @@ const reportFailure = (database: Database) =>
 
 const withdrawReport = (database: Database) =>
   endpoint({
-    summary: 'Take back that a deployment was a failed change',
+    summary: 'Withdraw the mark of a deployment as a failed change',
     replies: { 204: null },
     input: z.object({ deployment_id: rowId() }),
     async handle({ deployment_id }, access: ProjectCall<Caller>, call) {

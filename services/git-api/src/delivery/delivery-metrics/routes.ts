@@ -47,7 +47,9 @@ const tierList = () =>
   )
 
 const scopeParameters = {
-  start_date: optionalDay().meta({ description: 'First day, in UTC. Unset: three months before the last' }),
+  start_date: optionalDay().meta({
+    description: 'First day, in UTC. Unset: three months before the last day',
+  }),
   end_date: optionalDay().meta({ description: 'Last day, in UTC. Unset: today' }),
   environment_tiers: optional(tierList()).meta({
     description: 'Tiers of the environments. Unset: `production`',
@@ -63,18 +65,17 @@ const environmentParameter = {
 const pointShape = z
   .object({
     date: z.string().nullable().meta({
-      description: 'First day of the interval; null: the value is of all days',
+      description: 'First day of the interval; null: the value covers all days',
     }),
     value: z.number().nullable().meta({
-      description:
-        'A number of deployments, a share of 1, or seconds; null: nothing happened to find it from',
+      description: 'A number of deployments, a ratio from 0 to 1, or seconds; null: there was no data',
     }),
   })
-  .meta({ id: 'DoraMetric', description: 'One of the four keys of delivery in an interval' })
+  .meta({ id: 'DoraMetric', description: 'A DORA metric in an interval' })
 
 const readMetric = (database: Database) =>
   endpoint({
-    summary: 'One of the four keys of delivery, by day, week or month',
+    summary: 'Get one of the four DORA metrics by day, week or month',
     replies: { 200: z.array(pointShape) },
     input: z.object({
       metric: z.enum(deliveryMetrics.metrics),
@@ -113,7 +114,7 @@ const colorOfValue = '#007ec6'
 
 const getBadge = (database: Database) =>
   endpoint({
-    summary: 'One of the four keys of delivery over the last four weeks, as an image',
+    summary: 'Get one of the four DORA metrics over the last four weeks as an image',
     replies: { 200: ['image/svg+xml'] },
     input: z.object({
       metric: z.enum(deliveryMetrics.metrics),
@@ -144,16 +145,16 @@ const getBadge = (database: Database) =>
 const projectMetricsShape = z
   .object({
     project: projectReferenceShape,
-    deployment_frequency: z.int().meta({ description: 'Deployments that ended with success' }),
-    lead_time_for_changes: z.number().nullable().meta({ description: 'Seconds, the median' }),
-    time_to_restore_service: z.number().nullable().meta({ description: 'Seconds, the median' }),
-    change_failure_rate: z.number().nullable().meta({ description: 'A share of 1' }),
+    deployment_frequency: z.int().meta({ description: 'Successful deployments' }),
+    lead_time_for_changes: z.number().nullable().meta({ description: 'Median in seconds' }),
+    time_to_restore_service: z.number().nullable().meta({ description: 'Median in seconds' }),
+    change_failure_rate: z.number().nullable().meta({ description: 'A ratio from 0 to 1' }),
   })
-  .meta({ id: 'ProjectDeliveryMetrics', description: 'The four keys of delivery of a project' })
+  .meta({ id: 'ProjectDeliveryMetrics', description: 'The DORA metrics of a project' })
 
 const listProjectMetrics = (database: Database) =>
   endpoint({
-    summary: 'The four keys of delivery of each project that was deployed and that the caller may read',
+    summary: 'List the four DORA metrics of each deployed project that the caller may read',
     replies: { 200: z.array(projectMetricsShape) },
     input: z.object({ ...pageParameters, ...scopeParameters }),
     async handle(given, caller: Caller, call) {

@@ -40,9 +40,9 @@ const deploymentInProjectShape = z.object({ ...deploymentShape.shape, project: p
 const serviceShape = z
   .object({
     name: z.string(),
-    last_deployment: deploymentInProjectShape.meta({ description: 'The newest one that ships the service' }),
+    last_deployment: deploymentInProjectShape.meta({ description: 'The newest deployment of the service' }),
   })
-  .meta({ id: 'Service', description: 'A service that deployments ship' })
+  .meta({ id: 'Service', description: 'A deployed service' })
 
 const serviceDetailShape = z
   .object({
@@ -57,20 +57,20 @@ const serviceDetailShape = z
       }),
     deployments: z
       .array(deploymentInProjectShape)
-      .meta({ description: 'The 20 newest that ship the service' }),
+      .meta({ description: 'The newest 20 deployments of the service' }),
     findings: z.array(foundImpactShape).meta({
-      description: 'What became worse in the service with deployments, the newest first, 20 at most',
+      description: 'The findings about deployments of the service, newest first, at most 20',
     }),
   })
-  .meta({ id: 'ServiceDetail', description: 'Where a service runs, and how it got there' })
+  .meta({ id: 'ServiceDetail', description: 'A deployed service with its environments and deployments' })
 
 const listServices = (database: Database) =>
   endpoint({
-    summary: 'Services that deployments ship which the caller may read, by name',
+    summary: 'List the deployed services that the caller may read, by name',
     replies: { 200: z.array(serviceShape) },
     input: z.object({
       ...pageParameters,
-      search: text().default('').meta({ description: 'Part of the name, in upper or lower case' }),
+      search: text().default('').meta({ description: 'Part of the name, case-insensitive' }),
     }),
     async handle(given, caller: Caller, call) {
       const found = await deployedServices.listServices(database, caller, given.search, rowsOf(given))
@@ -81,7 +81,7 @@ const listServices = (database: Database) =>
 
 const getService = (database: Database) =>
   endpoint({
-    summary: 'Where a service runs, its newest deployments, and what became worse with them',
+    summary: 'Get the environments of a service, its newest deployments, and the findings about them',
     replies: { 200: serviceDetailShape },
     input: z.object({ name: filledText(serviceCharsMax) }),
     async handle({ name }, caller: Caller, call) {

@@ -81,14 +81,16 @@ const listInput = z.object({
 const endedDeploymentShape = z
   .object({
     ...deploymentShape.shape,
-    tier: oneOf(environmentTiers).meta({ description: 'Of the environment' }),
+    tier: oneOf(environmentTiers).meta({ description: 'Tier of the environment' }),
     project: projectReferenceShape,
     findings: z
       .array(z.object({ service_name: z.string(), tenant: z.string(), measure: oneOf(measures) }))
-      .meta({ description: 'What became worse with it: the first 20' }),
-    dismissed: z.boolean().meta({ description: 'A person says that it is not the reason' }),
+      .meta({ description: 'The first 20 findings about the deployment' }),
+    dismissed: z
+      .boolean()
+      .meta({ description: 'A person dismissed the findings: the deployment is not their cause' }),
   })
-  .meta({ id: 'EndedDeployment', description: 'A deployment that has ended, and what became worse with it' })
+  .meta({ id: 'EndedDeployment', description: 'A finished deployment and its findings' })
 
 const presentEndedDeployment = (
   deployment: EndedDeployment,
@@ -107,11 +109,11 @@ const presentEndedDeployment = (
 
 const listEndedDeployments = (database: Database) =>
   endpoint({
-    summary: 'Deployments of every project that have ended and that the caller may read, the last one first',
+    summary: 'List the finished deployments of all projects that the caller may read, newest first',
     replies: { 200: z.array(endedDeploymentShape) },
     input: z.object({
       ...pageParameters,
-      finished_after: optional(time()).meta({ description: 'Else a day ago' }),
+      finished_after: optional(time()).meta({ description: 'Default: a day ago' }),
       finished_before: optional(time()),
     }),
     async handle({ finished_after, finished_before, ...page }, caller: Caller, call) {
@@ -124,7 +126,7 @@ const listEndedDeployments = (database: Database) =>
 
 const listDeployments = (database: Database) =>
   endpoint({
-    summary: 'Deployments of a project',
+    summary: 'List the deployments of a project',
     replies: { 200: z.array(deploymentShape) },
     input: listInput,
     async handle(given, access: ProjectCall, call) {
@@ -168,7 +170,7 @@ const presentDetail = async (database: Database, deployment: DeploymentView, { b
 
 const createDeployment = (deps: DeploymentDependencies) =>
   endpoint({
-    summary: 'Create a deployment, and its environment when that does not exist',
+    summary: 'Create a deployment, and its environment if it does not exist',
     replies: { 201: deploymentDetailShape },
     input: z.object({
       environment: filledText().meta({ description: 'Name of the environment' }),
@@ -176,10 +178,11 @@ const createDeployment = (deps: DeploymentDependencies) =>
       ref: filledText(),
       tag: flag().meta({ description: 'Whether ref is a tag' }),
       status: z.enum(deploymentStatuses),
-      saga_id: optionalText(text()).meta({ description: 'The saga that does the deployment' }),
-      saga_tenant: optionalText(text()).meta({ description: 'The tenant of the saga; else `default`' }),
+      saga_id: optionalText(text()).meta({ description: 'The saga that performs the deployment' }),
+      saga_tenant: optionalText(text()).meta({ description: 'The tenant of the saga; default: `default`' }),
       services: optional(serviceNames()).meta({
-        description: 'The services that it ships, as sagas and queues name them; else those of the project',
+        description:
+          'The services that it ships, as sagas and queues name them; default: those of the project',
       }),
       enforce: flag().default(false).meta({
         description: 'Refuse the deployment within a freeze period, or while a rule freezes the environment',
@@ -194,7 +197,7 @@ const createDeployment = (deps: DeploymentDependencies) =>
 
 const getDeployment = (database: Database) =>
   endpoint({
-    summary: 'One deployment',
+    summary: 'Get a deployment',
     replies: { 200: deploymentDetailShape },
     input: z.object(deploymentId),
     async handle({ deployment_id }, access: ProjectCall, call) {
@@ -230,7 +233,7 @@ const deleteDeployment = (database: Database) =>
 
 const listCommits = (database: Database) =>
   endpoint({
-    summary: 'Commits that are new in a deployment, the newest first',
+    summary: 'List the commits that are new in a deployment, newest first',
     replies: { 200: z.array(commitShape) },
     refusals: [413],
     input: z.object({ ...pageParameters, ...deploymentId }),
@@ -244,7 +247,7 @@ const listCommits = (database: Database) =>
 /** Answers with an empty list for an existing deployment, because there are no merge requests. */
 const listMergeRequests = (database: Database) =>
   endpoint({
-    summary: 'Merge requests of a deployment: none',
+    summary: 'List the merge requests of a deployment: always empty',
     replies: { 200: z.array(z.unknown()) },
     input: z.object({ ...pageParameters, ...deploymentId }),
     async handle({ deployment_id, ...page }, access: ProjectCall, call) {

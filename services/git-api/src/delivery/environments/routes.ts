@@ -57,12 +57,12 @@ const searchedCharsMin = 3
 
 const listEnvironments = (database: Database) =>
   endpoint({
-    summary: 'Environments of a project',
+    summary: 'List the environments of a project',
     replies: { 200: z.array(environmentWithProjectShape) },
     input: z.object({
       ...pageParameters,
       name: optionalText(text()).meta({ description: 'The whole name' }),
-      search: optionalText(text()).meta({ description: 'Part of the name, in upper or lower case' }),
+      search: optionalText(text()).meta({ description: 'Part of the name, case-insensitive' }),
       states: optional(z.enum(environmentStates)),
     }),
     async handle({ name, search, states: state, ...page }, access: ProjectCall, call) {
@@ -115,7 +115,7 @@ const createEnvironment = (database: Database) =>
 
 const getEnvironment = (database: Database) =>
   endpoint({
-    summary: 'One environment, and the deployment that it runs',
+    summary: 'Get an environment and its current deployment',
     replies: { 200: z.object({ ...environmentShape.shape, last_deployment: deploymentShape.nullable() }) },
     input: z.object(environmentId),
     async handle({ environment_id: id }, access: ProjectCall, call) {
@@ -165,7 +165,7 @@ const requested = 'Successfully requested stop for all stale environments'
 /** Stops stale environments before it answers. */
 const stopStaleEnvironments = (database: Database) =>
   endpoint({
-    summary: 'Stop the environments that nothing was deployed to since a time',
+    summary: 'Stop the environments without a deployment since a given time',
     replies: { 200: z.object({ message: z.literal(requested) }) },
     input: z.object({ before: time().meta({ description: 'Between ten years and a week ago' }) }),
     async handle({ before }, access: ProjectCall) {
@@ -176,7 +176,7 @@ const stopStaleEnvironments = (database: Database) =>
 
 const deleteEnvironment = (database: Database) =>
   endpoint({
-    summary: 'Delete a stopped environment with its deployments',
+    summary: 'Delete a stopped environment and its deployments',
     replies: { 204: null },
     refusals: [412],
     input: z.object(environmentId),

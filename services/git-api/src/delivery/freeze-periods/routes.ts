@@ -39,7 +39,7 @@ const periodId = { freeze_period_id: rowId() }
 
 const listFreezePeriods = (database: Database) =>
   endpoint({
-    summary: 'Freeze periods of a project, the oldest first',
+    summary: 'List the freeze periods of a project, oldest first',
     replies: { 200: z.array(freezePeriodShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
@@ -50,7 +50,7 @@ const listFreezePeriods = (database: Database) =>
 
 const getFreezePeriod = (database: Database) =>
   endpoint({
-    summary: 'One freeze period',
+    summary: 'Get a freeze period',
     replies: { 200: freezePeriodShape },
     input: z.object(periodId),
     async handle({ freeze_period_id }, access: ProjectCall) {
@@ -61,12 +61,12 @@ const getFreezePeriod = (database: Database) =>
 
 const createFreezePeriod = (database: Database) =>
   endpoint({
-    summary: 'Add a freeze period',
+    summary: 'Create a freeze period',
     replies: { 201: freezePeriodShape },
     input: z.object({
       freeze_start: filledText().meta({ description: 'Cron expression of five fields' }),
       freeze_end: filledText().meta({ description: 'Cron expression of five fields' }),
-      cron_timezone: optionalText(text()).meta({ description: 'Name of a time zone; else UTC' }),
+      cron_timezone: optionalText(text()).meta({ description: 'Name of a time zone; default: UTC' }),
     }),
     async handle({ freeze_start, freeze_end, cron_timezone = 'UTC' }, access: ProjectCall<Caller>, call) {
       const fields = { freezeStart: freeze_start, freezeEnd: freeze_end, cronTimezone: cron_timezone }

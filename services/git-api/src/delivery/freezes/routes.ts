@@ -27,20 +27,20 @@ export const freezeRoutes = (deps: FreezeDependencies): Route[] => [
 const freezeShape = z
   .object({
     project: projectReferenceShape,
-    freeze_period: freezePeriodShape.nullable().meta({ description: 'Null: a rule has made the freeze' }),
+    freeze_period: freezePeriodShape.nullable().meta({ description: 'Null: a rule created the freeze' }),
     impact_rule_run: z
       .object({
         id: z.int(),
         rule: z.object({ id: z.int(), name: z.string() }),
-        environment: z.string().meta({ description: 'The one that is frozen' }),
+        environment: z.string().meta({ description: 'The frozen environment' }),
         deployment: z.object({ id: z.int(), iid: z.int() }),
       })
       .nullable()
-      .meta({ description: 'Null: a freeze period has made the freeze' }),
+      .meta({ description: 'Null: a freeze period created the freeze' }),
     starts_at: z.date(),
     ends_at: z.date().nullable().meta({ description: 'Null: until what the rule is about is resolved' }),
   })
-  .meta({ id: 'Freeze', description: 'A time in which a project should not be deployed' })
+  .meta({ id: 'Freeze', description: 'A period in which a project should not be deployed' })
 
 const presentRun = ({ id, ruleId, rule, deployment }: FreezingRun) => ({
   id,
@@ -59,12 +59,12 @@ const presentFreeze = ({ project, source, startsAt, endsAt }: Freeze): z.output<
 
 const listFreezes = (deps: FreezeDependencies) =>
   endpoint({
-    summary: 'Freezes of projects whose deployments the caller may read, the last one first',
+    summary: 'List the deployment freezes of projects whose deployments the caller may read, newest first',
     replies: { 200: z.array(freezeShape) },
     input: z.object({
       ...pageParameters,
-      ends_after: optional(time()).meta({ description: 'Within the last two days; else a day ago' }),
-      starts_before: optional(time()).meta({ description: 'Until in a day; else now' }),
+      ends_after: optional(time()).meta({ description: 'Within the last two days; default: a day ago' }),
+      starts_before: optional(time()).meta({ description: 'At most a day ahead; default: now' }),
     }),
     async handle({ ends_after, starts_before, ...page }, caller: Caller, call) {
       const now = systemClock()

@@ -9,8 +9,8 @@ export const impactRuleShape = z
   .object({
     id: z.int(),
     name: z.string(),
-    services: z.array(z.string()).meta({ description: 'Empty: every one' }),
-    measures: z.array(oneOf(measures)).meta({ description: 'Empty: every one' }),
+    services: z.array(z.string()).meta({ description: 'Empty: all' }),
+    measures: z.array(oneOf(measures)).meta({ description: 'Empty: all' }),
     environments: z.array(z.string()),
     tiers: z
       .array(oneOf(environmentTiers))
@@ -18,7 +18,7 @@ export const impactRuleShape = z
     ratio_min: z.number().nullable(),
     confidence_min: z.number().nullable(),
     freeze: z.boolean(),
-    banner_message: z.string().nullable().meta({ description: 'A template of Markdown; null: no banner' }),
+    banner_message: z.string().nullable().meta({ description: 'A Markdown template; null: no banner' }),
     banner_target_path: z
       .string()
       .nullable()
@@ -29,12 +29,15 @@ export const impactRuleShape = z
     dry_run: z.boolean(),
     in_force: z.boolean().meta({
       description:
-        'Whether a freeze or a banner that the rule has made holds, also when it is a dry run by now',
+        'Whether a freeze or a banner that the rule created is active, even when the rule is a dry run by now',
     }),
     created_at: z.date(),
     updated_at: z.date(),
   })
-  .meta({ id: 'ImpactRule', description: 'What is done when services become worse with a deployment' })
+  .meta({
+    id: 'ImpactRule',
+    description: 'A rule that defines the actions when services become worse with a deployment',
+  })
 
 export const presentRule = ({ banner, ...rule }: RuleView): z.output<typeof impactRuleShape> => ({
   id: rule.id,

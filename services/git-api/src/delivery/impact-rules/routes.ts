@@ -61,14 +61,14 @@ const environmentName = text()
   .refine((name) => environmentNameProblem(name) === null, { error: 'is no name of an environment' })
 
 const optionalParameters = {
-  services: optional(serviceNames()).meta({ description: 'Empty: every one' }),
-  measures: optional(words(z.enum(measures))).meta({ description: 'Empty: every one' }),
+  services: optional(serviceNames()).meta({ description: 'Empty: all' }),
+  measures: optional(words(z.enum(measures))).meta({ description: 'Empty: all' }),
   environments: optional(words(environmentName)).meta({
     description: 'Names. An environment fits by its name or by its tier; without both, each fits',
   }),
   tiers: optional(words(z.enum(environmentTiers))),
-  ratio_min: decimal().nullish().meta({ description: 'Least number of times that a figure grew' }),
-  confidence_min: decimal().nullish().meta({ description: 'Least confidence, a share of 1' }),
+  ratio_min: decimal().nullish().meta({ description: 'Minimum factor by which a figure grew' }),
+  confidence_min: decimal().nullish().meta({ description: 'Minimum confidence, from 0 to 1' }),
   freeze: optional(flag()).meta({ description: 'Freezes the environment of the deployment' }),
   banner_message: text().nullish().meta({ description: 'Markdown with `{{names}}`; blank: no banner' }),
   banner_target_path: text().nullish().meta({
@@ -76,8 +76,8 @@ const optionalParameters = {
   }),
   banner_theme: optional(z.enum(broadcastThemes)),
   banner_dismissable: optional(flag()),
-  webhook: optional(flag()).meta({ description: 'Tells the webhooks with `impact_rule_events`' }),
-  dry_run: optional(flag()).meta({ description: 'Does nothing but note what would be done' }),
+  webhook: optional(flag()).meta({ description: 'Notifies the webhooks with `impact_rule_events`' }),
+  dry_run: optional(flag()).meta({ description: 'Only records what would be done' }),
 }
 
 type Given = z.output<z.ZodObject<typeof optionalParameters>>
@@ -125,7 +125,7 @@ const nothing: RuleFields = {
 
 const listRules = (database: Database) =>
   endpoint({
-    summary: 'What is done when services become worse with a deployment, the oldest rule first',
+    summary: 'List the impact rules of a project, oldest first',
     replies: { 200: z.array(impactRuleShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
@@ -136,7 +136,7 @@ const listRules = (database: Database) =>
 
 const createRule = (database: Database) =>
   endpoint({
-    summary: 'Add an impact rule. Unless `dry_run` is false, it does nothing but note what it would do',
+    summary: 'Create an impact rule. Unless `dry_run` is false, it only records what it would do',
     replies: { 201: impactRuleShape },
     input: z.object({ ...optionalParameters, name: filledText() }),
     async handle(given, access: ProjectCall<Caller>, call) {
@@ -149,7 +149,7 @@ const createRule = (database: Database) =>
 
 const getRule = (database: Database) =>
   endpoint({
-    summary: 'One impact rule',
+    summary: 'Get an impact rule',
     replies: { 200: impactRuleShape },
     input: z.object(ruleId),
     async handle({ rule_id }, access: ProjectCall) {
@@ -174,7 +174,7 @@ const updateRule = (database: Database) =>
 
 const deleteRule = (database: Database) =>
   endpoint({
-    summary: 'Delete an impact rule of which nothing is in force, with the list of what it did',
+    summary: 'Delete an impact rule and its runs; refused while its freeze or banner is active',
     replies: { 204: null },
     refusals: [409, 412],
     input: z.object(ruleId),
@@ -187,7 +187,7 @@ const deleteRule = (database: Database) =>
 
 const listRuns = (database: Database) =>
   endpoint({
-    summary: 'What an impact rule did or, as a dry run, would have done, the newest first',
+    summary: 'List the runs of an impact rule, dry runs included, newest first',
     replies: { 200: z.array(ruleRunShape) },
     input: z.object({ ...ruleId, ...pageParameters }),
     async handle({ rule_id, ...page }, access: ProjectCall<Caller>, call) {
@@ -199,7 +199,7 @@ const listRuns = (database: Database) =>
 
 const revertRun = (database: Database) =>
   endpoint({
-    summary: 'End the freeze and the banner that an impact rule has made',
+    summary: 'End the freeze and the banner that an impact rule created',
     replies: { 200: ruleRunShape },
     refusals: [409],
     input: z.object({ ...ruleId, run_id: rowId() }),

@@ -12,29 +12,29 @@ const metricsShape = z
   .object({
     sagas: z
       .int()
-      .meta({ description: 'Those that ended, failed or wait: the number that the others are of' }),
+      .meta({ description: 'Sagas that ended, failed or are stuck: the base of the other numbers' }),
     failed: z.int().meta({ description: 'Without those that were compensated' }),
     compensated: z.int(),
     stuck: z.int(),
-    timed_sagas: z.int().meta({ description: 'Those that ended well, of which the durations are' }),
+    timed_sagas: z.int().meta({ description: 'Successful sagas, from which the durations are computed' }),
     duration_p50: z.number().nullable().meta({ description: 'Seconds' }),
     duration_p95: z.number().nullable().meta({ description: 'Seconds' }),
   })
-  .meta({ id: 'ImpactFigures', description: 'What the sagas of a service did in a window' })
+  .meta({ id: 'ImpactFigures', description: 'Metrics of the sagas of a service in a window' })
 
 const queueMetricsShape = z
   .object({
-    samples: z.int().meta({ description: 'Of the latency, one a minute' }),
+    samples: z.int().meta({ description: 'Number of samples of the latency, one a minute' }),
     latency_p50: z.number().nullable().meta({ description: 'Seconds' }),
     latency_p95: z.number().nullable().meta({ description: 'Seconds' }),
     jobs: z.int().meta({ description: 'Attempts, failed ones included' }),
     failed_jobs: z.int(),
   })
-  .meta({ id: 'ImpactQueueFigures', description: 'What the queues of a service did in a window' })
+  .meta({ id: 'ImpactQueueFigures', description: 'Metrics of the queues of a service in a window' })
 
 const commonCauseShape = z.boolean().meta({
   description:
-    'Services that were not deployed became worse at the same moment, so nothing is blamed on the deployment',
+    'Services that were not deployed became worse at the same time, so the findings are not attributed to the deployment',
 })
 
 const windowShape = z.object({ from: z.date(), to: z.date() })
@@ -71,13 +71,16 @@ export const impactShape = z
       .boolean()
       .meta({ description: 'Whether the history of queues could be read, and has these windows' }),
     concurrent_deployments: z.array(deploymentShape).meta({
-      description: 'Deployments of the same services at about the same time, which share what follows',
+      description:
+        'Deployments of the same services at about the same time, whose findings cannot be told apart',
     }),
-    concurrent_elsewhere: z.int().meta({ description: 'How many of them are in other projects' }),
+    concurrent_elsewhere: z.int().meta({ description: 'Number of them in other projects' }),
     dismissal: impactDismissalShape.nullable(),
-    rule_runs: z.array(ruleRunShape).meta({ description: 'What rules of the project did, the newest first' }),
+    rule_runs: z
+      .array(ruleRunShape)
+      .meta({ description: "The runs of the project's impact rules, newest first" }),
   })
-  .meta({ id: 'DeploymentImpact', description: 'What became worse in the services of a deployment with it' })
+  .meta({ id: 'DeploymentImpact', description: 'The impact of a deployment on its services' })
 
 const presentMetrics = (metrics: WindowMetrics): z.output<typeof metricsShape> => ({
   sagas: metrics.sagas,

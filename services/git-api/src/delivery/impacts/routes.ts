@@ -42,15 +42,16 @@ export function impactRoutes({ database, guards }: ProjectResourceDependencies):
 
 const listFindings = (database: Database) =>
   endpoint({
-    summary: 'What became worse with deployments that the caller may read, the newest first',
+    summary: 'List the findings about deployments that the caller may read, newest first',
     replies: { 200: z.array(foundImpactShape) },
     input: z.object({
       ...pageParameters,
       tenant: optionalText(text()).meta({
-        description: 'Else that of the token, or `default`; findings about queues belong to no tenant',
+        description:
+          'Default: the tenant of the token, or `default`; findings about queues belong to no tenant',
       }),
       service_name: optionalText(text(serviceCharsMax)),
-      fingerprint: optionalText(text(serviceCharsMax)).meta({ description: 'Of a new failure' }),
+      fingerprint: optionalText(text(serviceCharsMax)).meta({ description: 'Fingerprint of a new failure' }),
       began_after: optional(time()),
       began_before: optional(time()),
     }),
@@ -70,7 +71,7 @@ const listFindings = (database: Database) =>
 
 const getImpact = (database: Database) =>
   endpoint({
-    summary: 'What became worse in the services of a deployment with it',
+    summary: 'Get the impact of a deployment on its services',
     replies: { 200: impactShape },
     input: z.object({ deployment_id: rowId() }),
     async handle({ deployment_id }, access: ProjectCall<Caller>, call) {
@@ -81,7 +82,7 @@ const getImpact = (database: Database) =>
 
 const dismissImpact = (database: Database) =>
   endpoint({
-    summary: 'Say that a deployment is not the reason of what became worse',
+    summary: 'Dismiss the findings about a deployment',
     replies: { 201: impactDismissalShape },
     refusals: [409],
     input: z.object(statementParameters),
@@ -95,7 +96,7 @@ const dismissImpact = (database: Database) =>
 
 const restoreImpact = (database: Database) =>
   endpoint({
-    summary: 'Take back that a deployment is not the reason',
+    summary: 'Withdraw the dismissal of the findings about a deployment',
     replies: { 204: null },
     input: z.object({ deployment_id: rowId() }),
     async handle({ deployment_id }, access: ProjectCall<Caller>, call) {

@@ -19,7 +19,10 @@ export const protectedEnvironmentShape = z
     required_approval_count: z.int(),
     approval_rules: z.array(z.object({ ...partyShape.shape, required_approvals: z.int() })),
   })
-  .meta({ id: 'ProtectedEnvironment', description: 'Who may deploy to an environment, and who approves' })
+  .meta({
+    id: 'ProtectedEnvironment',
+    description: 'A protected environment: who may deploy to it, and who approves',
+  })
 
 const descriptions = new Map([
   [30, 'Developers + Maintainers'],

@@ -58,8 +58,8 @@ const partyFields = {
   user_id: optional(rowId()),
   group_id: unsupported('is not supported: there are no groups'),
   group_inheritance_type: unsupported('is not supported: there are no groups', '0'),
-  id: optional(rowId()).meta({ description: 'Of an entry that is changed or taken away' }),
-  _destroy: flag().default(false).meta({ description: 'Takes the entry with this `id` away' }),
+  id: optional(rowId()).meta({ description: 'Id of an entry that is changed or removed' }),
+  _destroy: flag().default(false).meta({ description: 'Removes the entry with this `id`' }),
 }
 
 const rulesMax = 20
@@ -96,7 +96,7 @@ const changesOf = (given: z.output<z.ZodObject<typeof ruleParameters>>) => ({
 
 const listProtectedEnvironments = (database: Database) =>
   endpoint({
-    summary: 'Protected environments, by name',
+    summary: 'List the protected environments, by name',
     replies: { 200: z.array(protectedEnvironmentShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
@@ -127,7 +127,7 @@ const createProtectedEnvironment = (database: Database) =>
 
 const getProtectedEnvironment = (database: Database) =>
   endpoint({
-    summary: 'One protected environment',
+    summary: 'Get a protected environment',
     replies: { 200: protectedEnvironmentShape },
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall) {
@@ -139,7 +139,7 @@ const getProtectedEnvironment = (database: Database) =>
 /** Changes a protection. Missing fields stay. */
 const updateProtectedEnvironment = (database: Database) =>
   endpoint({
-    summary: 'Change who may deploy to an environment, and who approves',
+    summary: 'Change who may deploy to a protected environment, and who approves',
     replies: { 200: protectedEnvironmentShape },
     refusals: [412],
     input: z.object({ name: text(), ...ruleParameters }),
@@ -158,7 +158,7 @@ const updateProtectedEnvironment = (database: Database) =>
 
 const deleteProtectedEnvironment = (database: Database) =>
   endpoint({
-    summary: 'Lift the protection of an environment',
+    summary: 'Unprotect an environment',
     replies: { 204: null },
     refusals: [412],
     input: z.object({ name: text() }),
@@ -176,7 +176,7 @@ const deleteProtectedEnvironment = (database: Database) =>
 
 const approve = (deps: DeploymentDependencies) =>
   endpoint({
-    summary: 'Approve or reject a deployment that waits',
+    summary: 'Approve or reject a deployment that waits for approval',
     replies: { 201: approvalShape },
     input: z.object({
       deployment_id: rowId(),

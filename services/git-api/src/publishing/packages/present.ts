@@ -32,7 +32,10 @@ export const packageWithVersionsShape = packageShape
       }),
     ),
   })
-  .meta({ id: 'PackageWithVersions', description: 'A version of a generic package, and others of its name' })
+  .meta({
+    id: 'PackageWithVersions',
+    description: 'A version of a generic package, and the other versions of the package',
+  })
 
 export const packageFileShape = z
   .object({

@@ -80,16 +80,18 @@ const status = z.enum(['default', 'hidden'])
 
 const listPackages = (database: Database) =>
   endpoint({
-    summary: 'Packages of a project',
+    summary: 'List the packages of a project',
     replies: { 200: z.array(packageShape) },
     input: z.object({
       ...pageParameters,
       order_by: z.enum(['created_at', 'name', 'version', 'type']).default('created_at'),
       sort: direction,
       package_type: optional(z.enum(packageTypes)),
-      package_name: optionalText(text()).meta({ description: 'Part of the name, in upper or lower case' }),
+      package_name: optionalText(text()).meta({ description: 'Part of the name, case-insensitive' }),
       package_version: optionalText(text()),
-      include_versionless: optional(flag()).meta({ description: 'Every package here has a version' }),
+      include_versionless: optional(flag()).meta({
+        description: 'Has no effect: every package has a version',
+      }),
       status: status.default('default'),
     }),
     async handle(given, access: ProjectCall, call) {
@@ -139,7 +141,7 @@ const publishFile = (deps: PackageDependencies) =>
     input: z.object({
       ...pathFields,
       status: optional(status).meta({ description: '`hidden`: the package is in no list' }),
-      select: optional(z.literal('package_file')).meta({ description: 'Answer with the file' }),
+      select: optional(z.literal('package_file')).meta({ description: 'Respond with the file' }),
     }),
     async handle({ status, select, ...given }, access: ProjectCall<Caller>, call) {
       const { request } = call.raw
@@ -159,7 +161,7 @@ const publishFile = (deps: PackageDependencies) =>
 
 const downloadFile = (deps: PackageDependencies) =>
   endpoint({
-    summary: 'The newest file of this name, or the part of it that `Range` asks for',
+    summary: 'Download the newest file with this name, or the part of it that `Range` names',
     replies: { 200: fileTypes, 206: fileTypes, 416: null },
     headers: fileHeaders,
     input: z.object(pathFields),
@@ -171,7 +173,7 @@ const downloadFile = (deps: PackageDependencies) =>
 
 const deleteFiles = (deps: PackageDependencies) =>
   endpoint({
-    summary: 'Delete the files of this name; a package goes with its last file',
+    summary: 'Delete the files with this name; the package is deleted with its last file',
     replies: { 204: null },
     input: z.object(pathFields),
     async handle(given, access: ProjectCall) {
@@ -182,7 +184,7 @@ const deleteFiles = (deps: PackageDependencies) =>
 
 const getPackage = (database: Database) =>
   endpoint({
-    summary: 'One package',
+    summary: 'Get a package',
     replies: { 200: packageWithVersionsShape },
     input: z.object({ package_id: rowId() }),
     async handle({ package_id }, access: ProjectCall, call) {
@@ -193,7 +195,7 @@ const getPackage = (database: Database) =>
 
 const deletePackage = (deps: PackageDependencies) =>
   endpoint({
-    summary: 'Delete a package with its files',
+    summary: 'Delete a package and its files',
     replies: { 204: null },
     input: z.object({ package_id: rowId() }),
     async handle({ package_id }, access: ProjectCall) {
@@ -206,7 +208,7 @@ const fileOrders = { id: 'id', created_at: 'createdAt', file_name: 'fileName' } 
 
 const listFiles = (database: Database) =>
   endpoint({
-    summary: 'Files of a package',
+    summary: 'List the files of a package',
     replies: { 200: z.array(packageFileShape) },
     input: z.object({
       ...pageParameters,
@@ -223,7 +225,7 @@ const listFiles = (database: Database) =>
 
 const deleteFile = (deps: PackageDependencies) =>
   endpoint({
-    summary: 'Delete a file of a package; a package goes with its last file',
+    summary: 'Delete a file of a package; the package is deleted with its last file',
     replies: { 204: null },
     input: z.object({ package_id: rowId(), package_file_id: rowId() }),
     async handle({ package_id, package_file_id }, access: ProjectCall) {

@@ -85,7 +85,7 @@ async function presentOne(
 
 const listLinks = (database: Database) =>
   endpoint({
-    summary: 'Links of a release, the newest first',
+    summary: 'List the links of a release, newest first',
     replies: { 200: z.array(releaseLinkShape) },
     input: z.object({ ...pageParameters, ...ofRelease }),
     async handle({ tag_name, ...page }, access: ProjectCall, call) {
@@ -97,7 +97,7 @@ const listLinks = (database: Database) =>
 
 const getLink = (database: Database) =>
   endpoint({
-    summary: 'One link of a release',
+    summary: 'Get a link of a release',
     replies: { 200: releaseLinkShape },
     input: z.object(oneLink),
     async handle({ tag_name, link_id }, access: ProjectCall, call) {
@@ -112,9 +112,9 @@ const sendDownload = (deps: LfsTransferDependencies, access: ProjectCall, downlo
 
 const downloadFile = (deps: ReleaseLinkDependencies) =>
   endpoint({
-    summary: 'The file of the link with this path: its bytes, or a redirect to another server',
+    summary: 'Download the file of a release link by its path, or redirect to another server',
     replies: { 200: fileTypes, 206: fileTypes, 302: null, 416: null },
-    headers: { ...fileHeaders, Location: 'The address of the link, when it leads elsewhere' },
+    headers: { ...fileHeaders, Location: 'The URL of the link, when it is on another server' },
     input: z.object({ ...ofRelease, file_path: pathRest() }),
     async handle({ tag_name, file_path }, access: ProjectCall, call) {
       const wanted = { tag: tag_name, filePath: `/${file_path}` }
@@ -125,7 +125,7 @@ const downloadFile = (deps: ReleaseLinkDependencies) =>
 
 const createLink = (database: Database) =>
   endpoint({
-    summary: 'Add a link to a release, or get the link when it exists already',
+    summary: 'Add a link to a release, or get the link if it exists',
     replies: { 201: releaseLinkShape, 200: releaseLinkShape },
     input: z.object({ ...ofRelease, ...releaseLinkParameters }),
     async handle({ tag_name, ...given }, access: ProjectCall<Caller>, call) {

@@ -75,7 +75,7 @@ async function presentOne(database: Database, access: ProjectCall, found: Releas
 
 const listReleases = (database: Database) =>
   endpoint({
-    summary: 'Releases, the newest first',
+    summary: 'List releases, newest first',
     replies: { 200: z.array(releaseShape) },
     input: z.object({
       ...pageParameters,
@@ -100,7 +100,7 @@ const listReleases = (database: Database) =>
 
 const getRelease = (database: Database) =>
   endpoint({
-    summary: 'The release of a tag',
+    summary: 'Get the release of a tag',
     replies: { 200: releaseShape },
     input: z.object({ tag_name: text(), ...htmlDescription }),
     async handle({ tag_name }, access: ProjectCall, call) {
@@ -117,7 +117,7 @@ const redirectToLatest = (database: Database) =>
   endpoint({
     summary: 'Redirect to the newest release',
     replies: { 302: null },
-    headers: { Location: 'The address of the newest release, or of what is below it' },
+    headers: { Location: 'The URL of the newest release, or of a resource below it' },
     input: z.object({ ...pageParameters, ...htmlDescription, rest: pathRest().optional() }),
     async handle({ rest = '' }, access: ProjectCall, call) {
       const tag = await releases.getLatestTag(database, access)
@@ -142,7 +142,7 @@ function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown
 
 const createRelease = (deps: ReferenceDependencies) =>
   endpoint({
-    summary: 'Release a tag; with `ref`, a tag that does not exist is made',
+    summary: 'Create a release of a tag; with `ref`, a missing tag is created',
     replies: { 201: releaseShape },
     refusals: [409, 422],
     input: z.object({
@@ -201,7 +201,7 @@ const updateRelease = (deps: ReleaseDependencies) =>
 
 const deleteRelease = (deps: ReleaseDependencies) =>
   endpoint({
-    summary: 'Delete the release of a tag; the tag stays',
+    summary: 'Delete the release of a tag; the tag is kept',
     replies: { 200: releaseShape },
     refusals: [412],
     input: z.object({ tag_name: text() }),

@@ -116,7 +116,7 @@ const storeUpload = (deps: UploadDependencies) =>
 
 const listUploads = (database: Database) =>
   endpoint({
-    summary: 'Uploads of a project, the newest first',
+    summary: 'List the uploads of a project, newest first',
     replies: { 200: z.array(listedUploadShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
@@ -142,7 +142,7 @@ async function sendUpload(
 
 const downloadUpload = (deps: UploadDependencies, input: typeof byId | typeof byAddress) =>
   endpoint({
-    summary: 'An uploaded file, or the part of it that `Range` asks for',
+    summary: 'Download an uploaded file, or the part of it that `Range` names',
     replies: {
       200: [...fileTypes, ...pictures],
       206: [...fileTypes, ...pictures],

@@ -56,8 +56,8 @@ const formatNames = Object.keys(formats) as (keyof typeof formats)[]
 
 const input = z.object({
   format: z.enum(formatNames).default('tar.gz'),
-  sha: optionalText(text()).meta({ description: 'Branch, tag or hash; left out: the default branch' }),
-  ref: optionalText(text()).meta({ description: 'The same as `sha`, which comes first' }),
+  sha: optionalText(text()).meta({ description: 'Branch, tag or hash; default: the default branch' }),
+  ref: optionalText(text()).meta({ description: 'Alias of `sha`, which takes precedence' }),
   path: text(pathCharsMax).default('').meta({ description: 'Only this file or folder' }),
   include_lfs_blobs: unsupported('is not supported: an archive has the pointers of Git LFS', 'false', '0'),
   exclude_paths: unsupported('is not supported: use export-ignore in .gitattributes, or path'),
@@ -66,7 +66,7 @@ const input = z.object({
 const types = ['application/zip', 'application/octet-stream']
 
 const getArchive = endpoint({
-  summary: 'An archive of a commit',
+  summary: 'Download an archive of a commit',
   replies: { 200: types },
   refusals: [422, 429],
   input,

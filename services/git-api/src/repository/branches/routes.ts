@@ -89,7 +89,7 @@ const input = z.object({
 
 const listBranches = (database: Database) =>
   endpoint({
-    summary: 'Branches',
+    summary: 'List branches',
     replies: { 200: z.array(branchShape) },
     refusals: [413],
     input,
@@ -123,7 +123,7 @@ const createBranch = (deps: ReferenceDependencies) =>
 
 const getBranch = (database: Database) =>
   endpoint({
-    summary: 'One branch',
+    summary: 'Get a branch',
     replies: { 200: branchShape },
     refusals: [400],
     input: z.object({ branch: text() }),
@@ -148,7 +148,7 @@ const deleteBranch = (deps: ReferenceDependencies) =>
 
 const protectBranch = (database: Database) =>
   endpoint({
-    summary: 'Protect one branch that exists',
+    summary: 'Protect an existing branch',
     replies: { 200: branchShape },
     input: z.object({
       branch: text(),
@@ -165,7 +165,7 @@ const protectBranch = (database: Database) =>
 
 const unprotectBranch = (database: Database) =>
   endpoint({
-    summary: 'Lift the protection of one branch, where it has one of its own',
+    summary: 'Remove the protection of a single branch',
     replies: { 200: branchShape },
     refusals: [400],
     input: z.object({ branch: text() }),
@@ -179,7 +179,7 @@ const unprotectBranch = (database: Database) =>
 /** `DELETE /projects/:id/repository/merged_branches` deletes the branches before it answers. */
 const deleteMergedBranches = (deps: ReferenceDependencies) =>
   endpoint({
-    summary: 'Delete the branches that are merged into the default branch and not protected',
+    summary: 'Delete the unprotected branches that are merged into the default branch',
     replies: { 202: z.object({ message: z.literal('202 Accepted') }) },
     refusals: [413],
     input: z.object({}),

@@ -33,19 +33,20 @@ const notesFields = {
     .refine(isVersion, { error: 'is not a semantic version' })
     .meta({ description: 'Such as `1.2.0`, with or without `v` in front' }),
   from: optionalText(text()).meta({
-    description:
-      'Branch, tag or hash, not included; by default, the tag of the last stable version below `version`',
+    description: 'Branch, tag or hash, excluded; default: the tag of the last stable version below `version`',
   }),
-  to: optionalText(text()).meta({ description: 'Branch, tag or hash, included' }),
+  to: optionalText(text()).meta({ description: 'Branch, tag or hash, inclusive' }),
   date: optionalDay(),
   trailer: optionalText(text(nameCharsMax))
     .refine((name) => name === undefined || /^[A-Za-z0-9-]+$/.test(name), { error: 'is invalid' })
-    .meta({ description: '`Changelog` by default' }),
+    .meta({ description: 'Default: `Changelog`' }),
   config_file: optionalText(text(pathCharsMax)).meta({
     description:
       'Has `categories`, `date_format`, `tag_regex` and `template`; `.gitlab/changelog_config.yml` by default',
   }),
-  config_file_ref: optionalText(text()).meta({ description: 'Where `config_file` is read' }),
+  config_file_ref: optionalText(text()).meta({
+    description: 'The revision from which `config_file` is read',
+  }),
 }
 
 const notesInput = z.object(notesFields)
@@ -61,7 +62,7 @@ const queryOf = (fields: z.output<typeof notesInput>): NotesQuery => ({
 })
 
 const getChangelog = endpoint({
-  summary: 'What changed in a version, by the trailers of commits',
+  summary: 'Generate the changelog of a version from commit trailers',
   replies: { 200: z.object({ notes: z.string().meta({ description: 'Markdown' }) }) },
   refusals: [422],
   input: notesInput,
@@ -72,14 +73,14 @@ const getChangelog = endpoint({
 
 const commitChangelog = (deps: FileDependencies) =>
   endpoint({
-    summary: 'Commit what changed in a version to a file',
+    summary: 'Add the changelog of a version to a file with a commit',
     replies: { 200: commitDetailShape },
     refusals: [409, 422],
     input: z.object({
       ...notesFields,
-      branch: optionalText(text()).meta({ description: 'The default branch by default' }),
-      file: optionalText(text(pathCharsMax)).meta({ description: '`CHANGELOG.md` by default' }),
-      message: optionalText(text(proseCharsMax)).meta({ description: 'Of the commit' }),
+      branch: optionalText(text()).meta({ description: 'Default: the default branch' }),
+      file: optionalText(text(pathCharsMax)).meta({ description: 'Default: `CHANGELOG.md`' }),
+      message: optionalText(text(proseCharsMax)).meta({ description: 'Message of the commit' }),
     }),
     async handle({ branch, file, message, ...fields }, access: ProjectCall<Caller>, call) {
       const command = {

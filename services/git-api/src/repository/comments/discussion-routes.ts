@@ -72,7 +72,7 @@ const now = {
 
 const listDiscussions = (database: Database) =>
   endpoint({
-    summary: 'Comments on a commit, as discussions',
+    summary: 'List the comments on a commit as discussions',
     replies: { 200: z.array(discussionShape) },
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, access: ProjectCall, call) {
@@ -115,7 +115,7 @@ function positionOf({ new_path, new_line, old_path, old_line, base_sha, start_sh
 
 const createDiscussion = (deps: CommentDependencies) =>
   endpoint({
-    summary: 'Begin a discussion of a commit, or of a line of its diff',
+    summary: 'Start a discussion on a commit or on a line of its diff',
     replies: { 201: discussionShape },
     input: z.object({ sha: text(), body: text(proseCharsMax), position: optional(position), ...now }),
     async handle({ sha: revision, body: note, position: given }, access: ProjectCall<Caller>, call) {
@@ -127,7 +127,7 @@ const createDiscussion = (deps: CommentDependencies) =>
 
 const getDiscussion = (database: Database) =>
   endpoint({
-    summary: 'A discussion of a commit',
+    summary: 'Get a discussion on a commit',
     replies: { 200: discussionShape },
     input: z.object(ofDiscussion),
     async handle(name, access: ProjectCall, call) {
@@ -138,7 +138,7 @@ const getDiscussion = (database: Database) =>
 
 const listNotes = (database: Database) =>
   endpoint({
-    summary: 'The notes of a discussion, the oldest first',
+    summary: 'List the notes of a discussion, oldest first',
     replies: { 200: z.array(noteShape) },
     input: z.object({ ...pageParameters, ...ofDiscussion }),
     async handle({ sha, discussion_id, ...page }, access: ProjectCall, call) {
@@ -152,7 +152,7 @@ const listNotes = (database: Database) =>
 
 const createNote = (deps: CommentDependencies) =>
   endpoint({
-    summary: 'Answer in a discussion of a commit',
+    summary: 'Reply to a discussion on a commit',
     replies: { 201: noteShape },
     input: z.object({ ...ofDiscussion, body: text(proseCharsMax), ...now }),
     async handle({ body: note, ...name }, access: ProjectCall<Caller>, call) {
@@ -166,7 +166,7 @@ const versionedNote = (note: ReturnType<typeof presentNote>) =>
 
 const getNote = (database: Database) =>
   endpoint({
-    summary: 'One note of a discussion',
+    summary: 'Get a note of a discussion',
     replies: { 200: noteShape },
     input: z.object(ofNote),
     async handle(name, access: ProjectCall, call) {
@@ -177,7 +177,7 @@ const getNote = (database: Database) =>
 
 const updateNote = (deps: CommentDependencies) =>
   endpoint({
-    summary: 'Edit a note: its author and maintainers may',
+    summary: 'Edit a note; allowed for its author and for maintainers',
     replies: { 200: noteShape },
     refusals: [412],
     input: z.object({
@@ -195,7 +195,7 @@ const updateNote = (deps: CommentDependencies) =>
 
 const deleteNote = (deps: CommentDependencies) =>
   endpoint({
-    summary: 'Delete a note: its author and maintainers may',
+    summary: 'Delete a note; allowed for its author and for maintainers',
     replies: { 204: null },
     refusals: [412],
     input: z.object(ofNote),

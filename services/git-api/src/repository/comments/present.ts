@@ -70,7 +70,7 @@ export const noteShape = z
 
 export const discussionShape = z
   .object({ id: z.string(), individual_note: z.boolean(), notes: z.array(noteShape) })
-  .meta({ id: 'CommitDiscussion', description: 'Comments on a commit that answer each other' })
+  .meta({ id: 'CommitDiscussion', description: 'A discussion on a commit' })
 
 const idDigits = 40
 

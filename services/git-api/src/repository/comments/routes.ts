@@ -30,7 +30,7 @@ export function commentRoutes(deps: CommentDependencies): Route[] {
 
 const listComments = (database: Database) =>
   endpoint({
-    summary: 'Comments on a commit',
+    summary: 'List the comments on a commit',
     replies: { 200: z.array(commentShape) },
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, access: ProjectCall, call) {
@@ -42,7 +42,7 @@ const listComments = (database: Database) =>
 
 const createComment = (deps: CommentDependencies) =>
   endpoint({
-    summary: 'Comment on a commit, or on a line of its diff',
+    summary: 'Comment on a commit or on a line of its diff',
     replies: { 201: commentShape },
     input: z.object({
       sha: text(),

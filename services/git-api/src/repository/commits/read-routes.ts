@@ -49,7 +49,7 @@ export function commitReadRoutes({ guards, statusLookup }: CommitDependencies): 
 }
 
 const listCommits = endpoint({
-  summary: 'Commits, the newest first',
+  summary: 'List commits, newest first',
   replies: { 200: z.array(commitShape) },
   refusals: [413],
   input: z.object({
@@ -59,7 +59,7 @@ const listCommits = endpoint({
     until: optional(time()),
     path: optionalText(text(pathCharsMax)),
     author: optionalText(text()),
-    search: optionalText(text()).meta({ description: 'Part of the message, in upper or lower case' }),
+    search: optionalText(text()).meta({ description: 'Part of the message, case-insensitive' }),
     all: flag().default(false),
     first_parent: flag().default(false),
     order: z.enum(['default', 'topo']).default('default'),
@@ -93,7 +93,7 @@ const listCommits = endpoint({
 
 const getCommit = (statusLookup: CommitStateLookup) =>
   endpoint({
-    summary: 'One commit',
+    summary: 'Get a commit',
     replies: { 200: commitDetailShape },
     input: z.object({ sha: text(), stats: flag().default(true) }),
     async handle({ sha, stats }, access: ProjectCall, call) {
@@ -103,12 +103,12 @@ const getCommit = (statusLookup: CommitStateLookup) =>
   })
 
 const getDiff = endpoint({
-  summary: 'What a commit changed',
+  summary: 'Get the diff of a commit',
   replies: { 200: z.array(diffEntryShape) },
   refusals: [413],
   headers: {
     Link: 'Other pages, when the request names a page',
-    'X-Total': 'Files in the diff, when the request names a page',
+    'X-Total': 'Number of files in the diff, when the request names a page',
   },
   input: z.object({ ...pageParameters, ...diffParameters, sha: text() }),
   handle(query, access: ProjectCall, call) {
@@ -152,7 +152,7 @@ const cachedReply = <Result>(
 })
 
 const getSequence = endpoint({
-  summary: 'The number of commits in the history of a commit, itself included',
+  summary: 'Count the commits in the history of a commit, including the commit',
   replies: { 200: z.object({ count: z.int() }).meta({ id: 'CommitSequence' }) },
   input: z.object({ sha: text(), first_parent: flag().default(false) }),
   async handle({ sha, first_parent }, access: ProjectCall) {
@@ -162,7 +162,7 @@ const getSequence = endpoint({
 })
 
 const getSignature = endpoint({
-  summary: 'What kind of signature a commit has; no signature is verified',
+  summary: 'Get the kind of signature of a commit; signatures are not verified',
   replies: { 200: signatureShape },
   input: z.object({ sha: text() }),
   async handle({ sha }, access: ProjectCall) {
@@ -175,7 +175,7 @@ const referenceShape = z
   .meta({ id: 'CommitReference', description: 'A branch or tag that has a commit in its history' })
 
 const listCommitReferences = endpoint({
-  summary: 'The branches and tags that contain a commit',
+  summary: 'List the branches and tags that contain a commit',
   replies: { 200: z.array(referenceShape) },
   input: z.object({
     ...pageParameters,
@@ -191,7 +191,7 @@ const listCommitReferences = endpoint({
 
 /** `GET /projects/:id/repository/commits/:sha/merge_requests`, for clients that ask GitLab. */
 const listMergeRequests = endpoint({
-  summary: 'Always empty: there are no merge requests',
+  summary: 'List the merge requests of a commit: always empty',
   replies: { 200: z.array(z.never()) },
   input: z.object({ ...pageParameters, sha: text() }),
   async handle({ sha, ...page }, { repository }: ProjectCall, call) {
@@ -218,7 +218,7 @@ const input = z.object({
 })
 
 const listContributors = endpoint({
-  summary: 'Authors of commits',
+  summary: 'List the authors of commits',
   replies: { 200: z.array(contributorShape) },
   input,
   async handle({ ref, order_by: order, sort, ...page }, access: ProjectCall, call) {

@@ -67,7 +67,9 @@ const fields = z.object({
   force: flag().default(false),
   allow_empty: flag().default(false),
   stats: flag().default(true),
-  dry_run: flag().default(false).meta({ description: 'Answer with what would change, and store nothing' }),
+  dry_run: flag()
+    .default(false)
+    .meta({ description: 'Respond with the changes that would be made, without storing them' }),
 })
 
 /** A form cannot send an empty list, so an empty commit may leave `actions` out. */
@@ -91,7 +93,7 @@ function refuseOtherProject(reference: string | undefined, { id, pathWithNamespa
 
 const createCommit = (deps: CommitDependencies) =>
   endpoint({
-    summary: 'Commit changes to files',
+    summary: 'Create a commit with changes to files',
     replies: { 200: dryRunShape, 201: commitDetailShape },
     refusals: [409],
     input: createCommitInput,
@@ -130,7 +132,7 @@ const answer = (applied: AppliedCommit, { project }: ProjectCall, { baseUrl }: C
 
 const cherryPick = (deps: CommitDependencies) =>
   endpoint({
-    summary: 'Apply a commit to a branch',
+    summary: 'Cherry-pick a commit to a branch',
     replies,
     refusals: [409],
     input: applyCommitInput.extend({ message: optionalText(text(proseCharsMax)) }),
@@ -142,7 +144,7 @@ const cherryPick = (deps: CommitDependencies) =>
 
 const revertCommit = (deps: CommitDependencies) =>
   endpoint({
-    summary: 'Undo a commit on a branch',
+    summary: 'Revert a commit on a branch',
     replies,
     refusals: [409],
     input: applyCommitInput,

@@ -78,13 +78,13 @@ const compareInput = z.object({
     .default(false)
     .meta({ description: 'Compare with `from` itself instead of the merge base' }),
   from_project_id: optional(rowId()).meta({
-    description: 'The project itself: there are no forks to compare with',
+    description: 'Only the id of the project itself: there are no forks to compare with',
   }),
   ...diffParameters,
 })
 
 const getComparison = endpoint({
-  summary: 'The commits and changes of one revision that another one does not have',
+  summary: 'Compare two revisions: list the commits and changes of one that the other does not have',
   replies: { 200: comparisonShape },
   input: compareInput,
   async handle({ from, to, straight, unidiff, path, stat, from_project_id }, access: ProjectCall, call) {
@@ -112,7 +112,7 @@ const getMergeBaseInput = z.object({
 })
 
 const getMergeBase = endpoint({
-  summary: 'The newest common ancestor of several revisions',
+  summary: 'Get the newest common ancestor of several revisions',
   replies: { 200: commitShape },
   input: getMergeBaseInput,
   async handle({ refs }, access: ProjectCall, call) {

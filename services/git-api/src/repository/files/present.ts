@@ -69,7 +69,7 @@ export const changedFileShape = z
     file_path: z.string(),
     branch: z.string(),
     commit_id: z.string(),
-    last_commit_id: z.string().meta({ description: 'Send it with the next change of the file' }),
+    last_commit_id: z.string().meta({ description: 'To be sent with the next change of the file' }),
     content_sha256: z.string(),
   })
   .meta({ id: 'ChangedFile', description: 'A file after it was created or updated' })

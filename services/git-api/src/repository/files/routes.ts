@@ -111,9 +111,9 @@ const deleteFile = (deps: FileDependencies) =>
  * headers.
  */
 const getFile = endpoint({
-  summary: 'A file and its content',
+  summary: 'Get a file and its content',
   replies: { 200: fileShape },
-  headers: { 'X-Gitlab-File-Name': 'Every field but the content has a header of this kind' },
+  headers: { 'X-Gitlab-File-Name': 'Each field except the content has a header of this kind' },
   refusals: [413, 429],
   input: z.object({ file_path: text(pathCharsMax), ref: filledText() }),
   async handle({ file_path, ref }, access: ProjectCall, call) {
@@ -129,7 +129,7 @@ const getFile = endpoint({
 
 const getRawFile = (deps: FileDependencies) =>
   endpoint({
-    summary: 'The bytes of a file',
+    summary: 'Get the raw content of a file',
     replies: { 200: rawTypes, 206: rawTypes, 416: null },
     refusals: [429],
     input: z.object({
@@ -158,7 +158,7 @@ const getBlameInput = z.object({
  * the file.
  */
 const getBlame = endpoint({
-  summary: 'The lines of a file, each with the commit that wrote it',
+  summary: 'Get the blame of a file: its lines with the commits that wrote them',
   replies: { 200: z.array(blameShape) },
   refusals: [413, 429],
   input: getBlameInput,
@@ -185,7 +185,7 @@ const blobShape = z
 const blobInput = z.object({ sha: text().meta({ description: 'The full id of a blob' }) })
 
 const getBlob = endpoint({
-  summary: 'A blob and its content',
+  summary: 'Get a blob and its content',
   replies: { 200: blobShape },
   refusals: [413],
   input: blobInput,
@@ -196,7 +196,7 @@ const getBlob = endpoint({
 })
 
 const getRawBlob = endpoint({
-  summary: 'The bytes of a blob',
+  summary: 'Get the raw content of a blob',
   replies: { 200: rawTypes, 206: rawTypes, 416: null },
   refusals: [429],
   input: blobInput,
@@ -219,7 +219,7 @@ const listTreeInput = z.object({
 })
 
 const listTree = endpoint({
-  summary: 'Files and folders',
+  summary: 'List files and folders',
   replies: { 200: z.array(treeEntryShape) },
   refusals: [413],
   input: listTreeInput,

@@ -39,7 +39,10 @@ const protectedBranchShape = z
     allow_force_push: z.boolean(),
     code_owner_approval_required: z.boolean(),
   })
-  .meta({ id: 'ProtectedBranch', description: 'A branch, or a pattern of branches, and who may push there' })
+  .meta({
+    id: 'ProtectedBranch',
+    description: 'A protected branch or pattern of branches, and who may push to it',
+  })
 
 /** Returns a protection in GitLab's shape. */
 function presentProtectedBranch(branch: ProtectedBranch): z.output<typeof protectedBranchShape> {
@@ -89,7 +92,7 @@ const ruleParameters = {
 
 const createProtectedBranch = (database: Database) =>
   endpoint({
-    summary: 'Protect a branch, or branches by a pattern',
+    summary: 'Protect a branch, or all branches that match a pattern',
     replies: { 201: protectedBranchShape },
     refusals: [409],
     input: z.object({ name: filledText(), ...ruleParameters }),
@@ -163,7 +166,7 @@ function changedRules(
 
 const listProtectedBranches = (database: Database) =>
   endpoint({
-    summary: 'Protected branches',
+    summary: 'List protected branches',
     replies: { 200: z.array(protectedBranchShape) },
     input: z.object({ ...pageParameters, search: text().default('') }),
     async handle({ search, ...page }, access: ProjectCall, call) {
@@ -174,7 +177,7 @@ const listProtectedBranches = (database: Database) =>
 
 const getProtectedBranch = (database: Database) =>
   endpoint({
-    summary: 'One protected branch or pattern',
+    summary: 'Get a protected branch or pattern',
     replies: { 200: protectedBranchShape },
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall) {
@@ -185,7 +188,7 @@ const getProtectedBranch = (database: Database) =>
 
 const deleteProtectedBranch = (database: Database) =>
   endpoint({
-    summary: 'Lift the protection of a branch',
+    summary: 'Unprotect a branch',
     replies: { 204: null },
     refusals: [412],
     input: z.object({ name: text() }),

@@ -49,7 +49,7 @@ export function protectedTagRoutes({ database, guards }: ProjectResourceDependen
 
 const createProtectedTag = (database: Database) =>
   endpoint({
-    summary: 'Protect a tag, or tags by a pattern',
+    summary: 'Protect a tag, or all tags that match a pattern',
     replies: { 201: protectedTagShape },
     refusals: [422],
     input: z.object({
@@ -71,7 +71,7 @@ const createProtectedTag = (database: Database) =>
 
 const listProtectedTags = (database: Database) =>
   endpoint({
-    summary: 'Protected tags',
+    summary: 'List protected tags',
     replies: { 200: z.array(protectedTagShape) },
     input: z.object(pageParameters),
     async handle(page, access: ProjectCall, call) {
@@ -82,7 +82,7 @@ const listProtectedTags = (database: Database) =>
 
 const getProtectedTag = (database: Database) =>
   endpoint({
-    summary: 'One protected tag or pattern',
+    summary: 'Get a protected tag or pattern',
     replies: { 200: protectedTagShape },
     input: z.object({ name: text() }),
     handle: async ({ name }, access: ProjectCall) =>
@@ -91,7 +91,7 @@ const getProtectedTag = (database: Database) =>
 
 const deleteProtectedTag = (database: Database) =>
   endpoint({
-    summary: 'Lift the protection of a tag',
+    summary: 'Unprotect a tag',
     replies: { 204: null },
     input: z.object({ name: text() }),
     async handle({ name }, access: ProjectCall<Caller>, call) {

@@ -27,13 +27,13 @@ const moveSubmoduleInput = z.object({
   commit_sha: text()
     .transform((hash) => hash.toLowerCase())
     .refine((hash) => isFullHash(hash) && !isZeroId(hash), { error: 'is invalid' })
-    .meta({ description: 'A full hash. Whether the repository of the submodule has it is not checked' }),
+    .meta({ description: 'A full hash. It is not checked against the repository of the submodule' }),
   commit_message: optionalText(text(proseCharsMax)),
 })
 
 const moveSubmodule = (deps: FileDependencies) =>
   endpoint({
-    summary: 'Move a submodule to another commit',
+    summary: 'Update a submodule to another commit',
     replies: { 200: commitDetailShape },
     refusals: [409],
     input: moveSubmoduleInput,

@@ -72,7 +72,7 @@ const listTagsInput = z.object({
 
 const listTags = (database: Database) =>
   endpoint({
-    summary: 'Tags',
+    summary: 'List tags',
     replies: { 200: z.array(tagShape) },
     refusals: [413],
     input: listTagsInput,
@@ -100,7 +100,7 @@ const createTagInput = z.object({
 
 const createTag = (deps: ReferenceDependencies) =>
   endpoint({
-    summary: 'Create a tag; a message makes it an annotated one',
+    summary: 'Create a tag; with a message, the tag is annotated',
     replies: { 201: tagShape },
     input: createTagInput,
     async handle({ tag_name, ref, message = '' }, access: ProjectCall<Caller>, call) {
@@ -111,7 +111,7 @@ const createTag = (deps: ReferenceDependencies) =>
 
 const getTag = (database: Database) =>
   endpoint({
-    summary: 'One tag',
+    summary: 'Get a tag',
     replies: { 200: tagShape },
     refusals: [413],
     input: z.object({ tag_name: text() }),
@@ -121,7 +121,7 @@ const getTag = (database: Database) =>
   })
 
 const getTagSignature = endpoint({
-  summary: 'What kind of signature a tag has; no signature is verified',
+  summary: 'Get the kind of signature of a tag; signatures are not verified',
   replies: { 200: signatureShape },
   input: z.object({ tag_name: text() }),
   async handle({ tag_name }, access: ProjectCall) {
