@@ -15,7 +15,7 @@ import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import { enqueueForProject } from '@switchyard/webhooks'
 import type { ProjectCall } from '../../guards.js'
-import type { Jobs } from '../../jobs.js'
+import type { OutgoingMessages } from '../../outgoing-messages.js'
 import { mayCreateTag, protectedTagRefusal } from '../../repository/protected-tags/protected-tags.js'
 import { releaseHook } from '../../shapes/hooks.js'
 import type { ReleaseChanges, ReleaseQuery, ReleaseWithLinks } from './store.js'
@@ -33,7 +33,7 @@ export interface ReleaseView {
 /** The dependencies of a change of a release. */
 export interface ReleaseDependencies {
   database: Database
-  jobs: Jobs
+  messages: OutgoingMessages
 }
 
 /** The maximum number of releases that webhooks receive when one push deletes the tags of releases. */
@@ -115,7 +115,7 @@ export async function changeRelease(
     await enqueueReleaseHook(transaction, access, { release: changed, action: 'update', baseUrl, commit })
     return changed
   })
-  announce(dependencies.jobs, release, 'update')
+  announce(dependencies.messages, release, 'update')
   return describeRelease(access, release)
 }
 
@@ -150,7 +150,7 @@ export async function removeRelease(
  * @throws DomainError precondition-failed
  */
 export async function removeReleasesOfTags(
-  { database, jobs }: ReleaseDependencies,
+  { database, messages }: ReleaseDependencies,
   project: Project,
   {
     tags,
@@ -182,7 +182,7 @@ export async function removeReleasesOfTags(
     }
     return releases
   })
-  for (const release of deleted) announce(jobs, release, 'delete')
+  for (const release of deleted) announce(messages, release, 'delete')
   return deleted.length
 }
 
@@ -211,7 +211,7 @@ export const enqueueReleaseHook = (
   )
 
 export const announce = (
-  jobs: Jobs,
+  messages: OutgoingMessages,
   { projectId, id, tag }: ReleaseWithLinks,
   action: ReleaseEvent['action'],
-): void => jobs.announce({ event: 'releases', project_id: projectId, id: Number(id), tag, action })
+): void => messages.announce({ event: 'releases', project_id: projectId, id: Number(id), tag, action })
