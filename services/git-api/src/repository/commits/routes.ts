@@ -21,8 +21,8 @@ import type { ProjectCall } from '../../guards.js'
 import { commitDetailShape, dryRunShape, presentCommitDetail, presentDryRun } from '../../shapes/commit.js'
 import { commitBytesMax, content, optional, optionalText } from '../../shapes/parameters.js'
 import * as appliedCommits from './applied-commits.js'
-import * as commitCreation from './commit-creation.js'
 import type { CommitDependencies } from './commits.js'
+import * as commits from './commits.js'
 import { commitReadRoutes } from './read-routes.js'
 
 export function commitRoutes(deps: CommitDependencies): Route[] {
@@ -112,9 +112,8 @@ const createCommit = (deps: CommitDependencies) =>
         allowEmpty: body.allow_empty,
         withStats: body.stats,
       }
-      if (body.dry_run)
-        return ok(presentDryRun(await commitCreation.previewActions(deps.database, access, command)))
-      const made = await commitCreation.createCommit(deps, access, command, call)
+      if (body.dry_run) return ok(presentDryRun(await commits.previewActions(deps.database, access, command)))
+      const made = await commits.createCommit(deps, access, command, call)
       return created(presentCommitDetail(made, access.project, call.baseUrl))
     },
   })

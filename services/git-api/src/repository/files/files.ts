@@ -30,8 +30,12 @@ import {
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
 import { type Call, takeWindow, type Window } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
-import { type CreateCommitCommand, createCommit } from '../commits/commit-creation.js'
-import type { CommitDependencies, CommitDescription } from '../commits/commits.js'
+import {
+  type CommitDependencies,
+  type CommitDescription,
+  type CreateCommitCommand,
+  createCommit,
+} from '../commits/commits.js'
 import { type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
 
 /** A file at a revision. */
