@@ -7,14 +7,13 @@ import {
   requireUnchanged,
 } from '@switchyard/db'
 import { forbidden, notFound, type Precondition } from '@switchyard/domain'
-import { decideProjectRight, type ProjectAccess } from '@switchyard/domain/access'
 import { type Commit, isRefName, tagRef } from '@switchyard/domain/commit'
 import { validateRelease } from '@switchyard/domain/release'
 import { findCommit } from '@switchyard/git-storage/commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import { enqueueForProject } from '@switchyard/webhooks'
-import type { ProjectCall } from '../../guards.js'
+import { mayReadCode, type ProjectCall } from '../../guards.js'
 import type { OutgoingMessages } from '../../outgoing-messages.js'
 import { mayCreateTag, protectedTagRefusal } from '../../repository/protected-tags/protected-tags.js'
 import { releaseHook } from '../../shapes/hooks.js'
@@ -77,10 +76,8 @@ export async function getLatestTag(database: Database, { project }: ProjectCall)
 }
 
 export async function describeRelease(access: ProjectCall, release: ReleaseWithLinks): Promise<ReleaseView> {
-  const { project, repository, caller, memberLevel } = access
-  const showsCode =
-    decideProjectRight('read_code', project as ProjectAccess, caller, memberLevel) === 'allowed'
-  const commit = showsCode ? await findTagged(repository, release.tag) : null
+  const showsCode = mayReadCode(access)
+  const commit = showsCode ? await findTagged(access.repository, release.tag) : null
   return { release, commit, showsCode }
 }
 
@@ -203,7 +200,7 @@ export const findTagged = async (repository: Repository, tag: string): Promise<C
 /** Stores the webhook deliveries of a release. Call it in the transaction of its change. */
 export const enqueueReleaseHook = (
   transaction: DatabaseOrTransaction,
-  { project }: Pick<ProjectCall, 'project'>,
+  { project }: { project: Project },
   { release, action, baseUrl, commit }: ReleaseEvent,
 ): Promise<void> =>
   enqueueForProject(transaction, project.id, 'releases', () =>
