@@ -1,4 +1,4 @@
-import type { Database, Project } from '@switchyard/db'
+import type { Database } from '@switchyard/db'
 import { forbidden, isRefusal, notFound, unauthenticated } from '@switchyard/domain'
 import {
   accessLevels,
@@ -41,7 +41,7 @@ export const userReader: Guard<Caller> = documented(
 
 /** The project of a request, as its guard hands it to the endpoint. */
 export interface ProjectCall<Who extends Caller | null = Caller | null> {
-  project: Project
+  project: ProjectForUser['project']
   /** The repository of the project. Reading and writing it ends when the client disconnects. */
   repository: Repository
   /** The caller's access level in the project, 0 to 50. */
@@ -50,6 +50,10 @@ export interface ProjectCall<Who extends Caller | null = Caller | null> {
   /** Access level of the caller's own membership; null without one. */
   memberLevel: number | null
 }
+
+/** Returns whether the caller may read the code, also when the guard asked for another right. */
+export const mayReadCode = ({ project, caller, memberLevel }: ProjectCall): boolean =>
+  decideProjectRight('read_code', project, caller, memberLevel) === 'allowed'
 
 /** The holders of each right, as the API's documentation names them. */
 const holdersOf: Record<ProjectRight, string> = {
@@ -96,7 +100,7 @@ export function createGuards(database: Database, git: Git, storage: string) {
     find = findInDatabase,
   ): Promise<ProjectCall> {
     const found = await find(reference, sender?.user.id ?? null)
-    const access = (found?.project ?? missingProject) as ProjectAccess
+    const access = found?.project ?? missingProject
     const decision = decideProjectRight(right, access, sender, found?.memberLevel ?? null)
     if (decision === 'unauthenticated') throw unauthenticated()
     if (!found || decision === 'hidden') throw notFound('Project')

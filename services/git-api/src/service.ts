@@ -38,7 +38,7 @@ import { startShowingDelivery } from './delivery/delivery-metrics/gauges.js'
 import { startMeasuringChanges } from './delivery/deployment-changes/deployment-changes.js'
 import { createFreezeCalendar } from './delivery/freeze-periods/freeze-periods.js'
 import { createGuards, projectNamedBy } from './guards.js'
-import { createJobs } from './jobs.js'
+import { openOutgoingMessages } from './outgoing-messages.js'
 import { startRemovingOrphans } from './projects/orphaned-repositories.js'
 import { createCommitBodies } from './repository/commits/commit-bodies.js'
 import { startNotifying } from './repository/references/outbox.js'
@@ -61,7 +61,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   const storages = storagesOf(config)
   const storageMetrics = createStorageMetrics(metrics)
   const several = storages.others.size > 0 ? await import('./storages/join-storages.js') : null
-  const { jobs, backgroundWork } = openJobs(config, storages.own, { logger, lifecycle })
+  const { messages, backgroundWork } = openWorkAfterAnswers(config, storages.own, { logger, lifecycle })
+  const { redis } = messages
 
   provision(config, database, { logger, health, lifecycle })
   const createLimiter = openLimiters(config, { logger, lifecycle })
@@ -92,7 +93,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       // Redis for it.
       deviceCodeLimiter: (bySettings.deviceTokenDays ? createLimiter : limitersOfProcess)(deviceCodeLimit),
       ...bySettings,
-      jobs,
+      messages,
       backgroundWork,
       ...threads,
       statuses: createStatusRecorder(database),
@@ -101,7 +102,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       git,
       storages,
       storageSpace,
-      readSystemState: createSystemState({ build: bySettings.build, database, jobs, git, storageRoot }),
+      readSystemState: createSystemState({ build: bySettings.build, database, redis, git, storageRoot }),
       ...transfers,
       logger,
     }).concat(joined?.routes ?? []),
@@ -118,19 +119,19 @@ export async function createService(config: Config, { logger, metrics, health, l
 }
 
 /**
- * Opens the work after answers: jobs for the workers, and work in this process, which ends before the
+ * Opens the work after answers: messages to other processes, and work in this process, which ends before the
  * connection to Redis is closed.
  */
-function openJobs(
+function openWorkAfterAnswers(
   config: Config,
   storage: string,
   { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>,
 ) {
-  const jobs = createJobs(config.REDIS_URL.reveal(), logger, storage)
-  lifecycle.onClose('jobs', () => jobs.close())
+  const messages = openOutgoingMessages(config.REDIS_URL.reveal(), logger, storage)
+  lifecycle.onClose('jobs', () => messages.close())
   const backgroundWork = createBackgroundWork()
   lifecycle.onClose('background work', () => backgroundWork.close())
-  return { jobs, backgroundWork }
+  return { messages, backgroundWork }
 }
 
 /** Returns the parts that depend only on the settings. */

@@ -306,7 +306,7 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
  */
 export async function removeProject(
   { database, git, logger }: ProjectDependencies,
-  { project }: Pick<ProjectCall, 'project'>,
+  { project }: { project: Project },
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<void> {

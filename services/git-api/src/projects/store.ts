@@ -8,10 +8,10 @@ import {
   unendedMembershipSql,
 } from '@switchyard/db'
 import { flag, float, integer, json, lockRow, rowColumns, selectList, text, time } from '@switchyard/db/sql'
-import { accessLevels, type Visibility } from '@switchyard/domain/access'
+import { accessLevels, type ProjectAccess, type Visibility } from '@switchyard/domain/access'
 
 export interface ProjectForUser {
-  project: Project
+  project: Project & ProjectAccess
   /** Access level of the user's membership row; null without one. */
   memberLevel: number | null
 }
@@ -69,7 +69,7 @@ export async function findProjectForUser(
 ): Promise<ProjectForUser | null> {
   const lookup = lookupOf(reference, { byId, byPath })
   if (!lookup) return null
-  const { rows } = await pool.query<Project & { memberLevel: number | null }>({
+  const { rows } = await pool.query<Project & ProjectAccess & { memberLevel: number | null }>({
     ...lookup.statement,
     values: [lookup.key, userId],
   })

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module'
 import type { Database } from '@switchyard/db'
 import type { StorageLimits } from '@switchyard/domain/access'
 import type { CountedRepository, Git } from '@switchyard/git-storage/git'
+import type { Redis } from 'ioredis'
 import pTimeout from 'p-timeout'
-import type { Jobs, RedisInfo } from '../jobs.js'
 import { type DatabaseMetrics, type ExportState, readAuditExports, readDatabaseMetrics } from './store.js'
 
 /** The commit that this process was built from. */
@@ -31,6 +31,11 @@ export interface SystemState {
   storage: DiskSpace | null
   /** The destinations of the audit log. */
   auditExports: ExportState[] | null
+}
+
+export interface RedisInfo {
+  version: string
+  usedMemoryBytes: number
 }
 
 export interface DiskSpace {
@@ -70,7 +75,7 @@ const partTimeoutMs = 2_000
 interface Dependencies {
   build: Build
   database: Database
-  jobs: Jobs
+  redis: Redis
   git: Git
   storageRoot: string
 }
@@ -94,15 +99,21 @@ export function createSystemState({ build, ...deps }: Dependencies): () => Promi
   }
 }
 
-async function readParts({ database, jobs, git, storageRoot }: Omit<Dependencies, 'build'>) {
-  const [gitVersion, databaseMetrics, redis, storage, auditExports] = await Promise.all([
+async function readParts({ database, redis, git, storageRoot }: Omit<Dependencies, 'build'>) {
+  const [gitVersion, databaseMetrics, redisInfo, storage, auditExports] = await Promise.all([
     inTime(git.readVersion()),
     readDatabaseMetrics(database),
-    inTime(jobs.readRedisInfo()),
+    inTime(readRedisInfo(redis)),
     readStorage(storageRoot),
     inTime(readAuditExports(database)),
   ])
-  return { gitVersion, database: databaseMetrics, redis, storage, auditExports }
+  return { gitVersion, database: databaseMetrics, redis: redisInfo, storage, auditExports }
+}
+
+async function readRedisInfo(redis: Redis): Promise<RedisInfo> {
+  const info = await redis.info()
+  const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? ''
+  return { version, usedMemoryBytes: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) }
 }
 
 /** @returns null when the file system does not answer in time */

@@ -5,7 +5,7 @@ import { applyPost, type StatusPost, validateStatusTexts } from '@switchyard/dom
 import { findBranchContaining } from '@switchyard/git-storage/references'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
-import type { Jobs } from '../../jobs.js'
+import type { OutgoingMessages } from '../../outgoing-messages.js'
 import { getCommit, getCommitId } from '../../repository/commits/commits.js'
 import { jobHook, pipelineHook } from '../../shapes/status-hooks.js'
 import { findPipeline } from '../pipelines/store.js'
@@ -14,7 +14,7 @@ import type { StatusRecorder } from './status-recorder.js'
 import { hasCommitStatus, listCommitStatuses, type StatusWithAuthor } from './store.js'
 
 export interface StatusDependencies extends ProjectResourceDependencies {
-  jobs: Jobs
+  messages: OutgoingMessages
   statuses: StatusRecorder
   statusLookup: StatusLookup
 }
@@ -38,7 +38,7 @@ interface RecordStatusCommand extends StatusPost {
  *   and nothing recorded, for texts that do not fit; unprocessable when the pipeline has 10,000 names already
  */
 export async function recordStatus(
-  { database, jobs, statuses, statusLookup }: StatusDependencies,
+  { database, messages, statuses, statusLookup }: StatusDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   command: RecordStatusCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
@@ -66,7 +66,7 @@ export async function recordStatus(
     .finally(() => statusLookup.invalidate(project))
   if (changed) {
     const { ref, name, status: state } = status
-    jobs.announce({
+    messages.announce({
       event: 'job',
       project_id: project.id,
       id: Number(status.id),

@@ -21,7 +21,7 @@ import { findBranchTip, findTagTarget, keepCommit } from '@switchyard/git-storag
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
-import type { Jobs } from '../../jobs.js'
+import type { OutgoingMessages } from '../../outgoing-messages.js'
 import { getCommit } from '../../repository/commits/commits.js'
 import { deploymentHook } from '../../shapes/hooks.js'
 import { type FreezeDependencies, findFreeze, frozenError } from '../freezes/freezes.js'
@@ -33,7 +33,7 @@ import * as store from './store.js'
 export { changeLockedDeployment, enqueueDeployment } from './record-deployment.js'
 
 export interface DeploymentDependencies extends ProjectResourceDependencies, FreezeDependencies {
-  jobs: Jobs
+  messages: OutgoingMessages
 }
 
 /** Lists the deployments of a project that meet every given condition. */
@@ -139,7 +139,7 @@ export async function addDeployment(
   const { deployment, isNew } = await recordDeployment(database, given, (added) =>
     deploymentHook(added, about),
   )
-  if (isNew) announce(deps.jobs, deployment)
+  if (isNew) announce(deps.messages, deployment)
   return deployment
 }
 
@@ -208,7 +208,7 @@ export async function changeDeployment(
       )
     },
   )
-  if (isChanged) announce(deps.jobs, deployment)
+  if (isChanged) announce(deps.messages, deployment)
   return deployment
 }
 
@@ -240,8 +240,11 @@ export const aboutDeployment = async (
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ) => ({ project, commit: await findCommit(repository, sha), user: caller.user, baseUrl })
 
-export const announce = (jobs: Jobs, { projectId, id, sha, status, environment }: DeploymentView): void =>
-  jobs.announce({
+export const announce = (
+  messages: OutgoingMessages,
+  { projectId, id, sha, status, environment }: DeploymentView,
+): void =>
+  messages.announce({
     event: 'deployment',
     project_id: projectId,
     id,

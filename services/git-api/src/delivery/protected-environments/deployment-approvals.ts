@@ -72,7 +72,7 @@ export async function approveDeployment(
     }
     return { saved, failed: null }
   })
-  if (failed) announce(deps.jobs, failed)
+  if (failed) announce(deps.messages, failed)
   return saved
 }
 

@@ -44,7 +44,7 @@ export async function publishFile(
       { object, creatorId: caller.user.id, status },
     ),
   )
-  deps.jobs.requestHousekeeping(project.id)
+  deps.messages.requestHousekeeping(project.id)
   return file
 }
 
@@ -89,7 +89,7 @@ export async function removeFile(
 }
 
 async function removeFrom(
-  { database, jobs }: PackageDependencies,
+  { database, messages }: PackageDependencies,
   made: Pick<Package, 'projectId' | 'id'>,
   file: Parameters<typeof store.deletePackageFiles>[2],
 ): Promise<void> {
@@ -97,7 +97,7 @@ async function removeFrom(
     store.deletePackageFiles(transaction, made, file),
   )
   if (!isRemoved) throw notFound('Package File')
-  jobs.requestHousekeeping(made.projectId)
+  messages.requestHousekeeping(made.projectId)
 }
 
 export const listPackages = (
@@ -122,7 +122,7 @@ export async function getPackage(
 
 /** Deletes a package with its files. @throws DomainError not-found */
 export async function removePackage(
-  { database, jobs }: PackageDependencies,
+  { database, messages }: PackageDependencies,
   { project }: ProjectCall,
   id: number,
 ): Promise<void> {
@@ -130,7 +130,7 @@ export async function removePackage(
     store.deletePackage(transaction, project.id, id),
   )
   if (!isRemoved) throw notFound('Package')
-  jobs.requestHousekeeping(project.id)
+  messages.requestHousekeeping(project.id)
 }
 
 /** Returns one page of the files of a package, and the number of all. @throws DomainError not-found */

@@ -1,8 +1,7 @@
 import type { Database, Project } from '@switchyard/db'
-import { decideProjectRight, type ProjectAccess } from '@switchyard/domain/access'
 import type { LfsObject } from '@switchyard/domain/commit'
 import { type Call, requestedUrl } from '@switchyard/service-kit/http'
-import type { ProjectCall } from '../../guards.js'
+import { mayReadCode, type ProjectCall } from '../../guards.js'
 import { findObjects as findPackageObjects, getFile } from '../packages/packages.js'
 import { findObjects as findUploadObjects, getUpload } from '../uploads/uploads.js'
 
@@ -33,13 +32,10 @@ export async function findOwnFile(
   if (!path) return null
   if (path.kind === 'upload')
     return getUpload(database, access, { secret: path.secret, fileName: path.fileName })
-  if (!mayReadPackages(access)) return null
+  if (!mayReadCode(access)) return null
   const { oid, fileName } = await getFile(database, access, path)
   return { oid, fileName: fileName.split('/').at(-1) ?? fileName }
 }
-
-const mayReadPackages = ({ project, caller, memberLevel }: ProjectCall) =>
-  decideProjectRight('read_code', project as ProjectAccess, caller, memberLevel) === 'allowed'
 
 /**
  * Finds the addresses that name files of the same project that the caller may read.
@@ -57,7 +53,7 @@ export async function findOwnObjects(
   for (const url of new Set(urls)) {
     const path = ownPathOf(url, access.project, call)
     if (path?.kind === 'upload') uploads.push({ url, path })
-    else if (path && mayReadPackages(access)) packages.push({ url, path })
+    else if (path && mayReadCode(access)) packages.push({ url, path })
   }
   const [inPackages, uploaded] = await Promise.all([
     findPackageObjects(

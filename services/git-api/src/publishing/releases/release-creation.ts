@@ -86,7 +86,7 @@ export async function createRelease(
     // Webhooks are notified of a tag that stays, even when the database is unreachable afterwards.
     if (made.length > 0) await publish(made)
   }
-  announce(deps.jobs, release, 'create')
+  announce(deps.messages, release, 'create')
   return describeRelease(access, release)
 }
 

@@ -7,15 +7,14 @@ import {
   requireUnchanged,
 } from '@switchyard/db'
 import { forbidden, notFound, type Precondition } from '@switchyard/domain'
-import { decideProjectRight, type ProjectAccess } from '@switchyard/domain/access'
 import { type Commit, isRefName, tagRef } from '@switchyard/domain/commit'
 import { validateRelease } from '@switchyard/domain/release'
 import { findCommit } from '@switchyard/git-storage/commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import { enqueueForProject } from '@switchyard/webhooks'
-import type { ProjectCall } from '../../guards.js'
-import type { Jobs } from '../../jobs.js'
+import { mayReadCode, type ProjectCall } from '../../guards.js'
+import type { OutgoingMessages } from '../../outgoing-messages.js'
 import { mayCreateTag, protectedTagRefusal } from '../../repository/protected-tags/protected-tags.js'
 import { releaseHook } from '../../shapes/hooks.js'
 import type { ReleaseChanges, ReleaseQuery, ReleaseWithLinks } from './store.js'
@@ -33,7 +32,7 @@ export interface ReleaseView {
 /** The dependencies of a change of a release. */
 export interface ReleaseDependencies {
   database: Database
-  jobs: Jobs
+  messages: OutgoingMessages
 }
 
 /** The maximum number of releases that webhooks receive when one push deletes the tags of releases. */
@@ -77,10 +76,8 @@ export async function getLatestTag(database: Database, { project }: ProjectCall)
 }
 
 export async function describeRelease(access: ProjectCall, release: ReleaseWithLinks): Promise<ReleaseView> {
-  const { project, repository, caller, memberLevel } = access
-  const showsCode =
-    decideProjectRight('read_code', project as ProjectAccess, caller, memberLevel) === 'allowed'
-  const commit = showsCode ? await findTagged(repository, release.tag) : null
+  const showsCode = mayReadCode(access)
+  const commit = showsCode ? await findTagged(access.repository, release.tag) : null
   return { release, commit, showsCode }
 }
 
@@ -115,7 +112,7 @@ export async function changeRelease(
     await enqueueReleaseHook(transaction, access, { release: changed, action: 'update', baseUrl, commit })
     return changed
   })
-  announce(deps.jobs, release, 'update')
+  announce(deps.messages, release, 'update')
   return describeRelease(access, release)
 }
 
@@ -150,7 +147,7 @@ export async function removeRelease(
  * @throws DomainError precondition-failed
  */
 export async function removeReleasesOfTags(
-  { database, jobs }: ReleaseDependencies,
+  { database, messages }: ReleaseDependencies,
   project: Project,
   {
     tags,
@@ -182,7 +179,7 @@ export async function removeReleasesOfTags(
     }
     return releases
   })
-  for (const release of deleted) announce(jobs, release, 'delete')
+  for (const release of deleted) announce(messages, release, 'delete')
   return deleted.length
 }
 
@@ -203,7 +200,7 @@ export const findTagged = async (repository: Repository, tag: string): Promise<C
 /** Stores the webhook deliveries of a release, in the transaction of its change. */
 export const enqueueReleaseHook = (
   transaction: PrismaTransaction,
-  { project }: Pick<ProjectCall, 'project'>,
+  { project }: { project: Project },
   { release, action, baseUrl, commit }: ReleaseEvent,
 ): Promise<void> =>
   enqueueForProject(transaction, project.id, 'releases', () =>
@@ -211,7 +208,7 @@ export const enqueueReleaseHook = (
   )
 
 export const announce = (
-  jobs: Jobs,
+  messages: OutgoingMessages,
   { projectId, id, tag }: ReleaseWithLinks,
   action: ReleaseEvent['action'],
-): void => jobs.announce({ event: 'releases', project_id: projectId, id: Number(id), tag, action })
+): void => messages.announce({ event: 'releases', project_id: projectId, id: Number(id), tag, action })

@@ -4,7 +4,7 @@ import type { LfsObject } from '@switchyard/domain/commit'
 import { largestFile, storeFile } from '@switchyard/git-storage/lfs'
 import { answered, type Call, inSlot, startBytes } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
-import type { Jobs } from '../../jobs.js'
+import type { OutgoingMessages } from '../../outgoing-messages.js'
 import { findQuotaRefusal, type LfsTransferDependencies, openLfsObject } from '../../repository/lfs/lfs.js'
 import type { StorageSpace } from '../../system/system.js'
 
@@ -12,7 +12,7 @@ import type { StorageSpace } from '../../system/system.js'
 // LFS.
 
 export interface StoredFileDependencies extends LfsTransferDependencies {
-  jobs: Pick<Jobs, 'requestHousekeeping'>
+  messages: Pick<OutgoingMessages, 'requestHousekeeping'>
   storageSpace: StorageSpace
 }
 
@@ -46,7 +46,7 @@ export async function receiveFile(
     const refusal = await findQuotaRefusal(deps.storageSpace, access, bytes)
     if (refusal === null) return
     // Housekeeping removes the bytes of deleted files, which makes room.
-    deps.jobs.requestHousekeeping(access.project.id)
+    deps.messages.requestHousekeeping(access.project.id)
     throw tooLarge(refusal)
   }
   return inSlot(deps.lfsTransfers, call, async () => {

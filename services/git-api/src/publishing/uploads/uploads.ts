@@ -51,7 +51,7 @@ export async function storeUpload(
   const made = await noteFile(deps.database, call, (transaction) =>
     store.createUpload(transaction, upload, stored),
   )
-  deps.jobs.requestHousekeeping(project.id)
+  deps.messages.requestHousekeeping(project.id)
   return made
 }
 
@@ -98,7 +98,7 @@ export async function findObjects(
 
 /** @throws DomainError not-found */
 export async function removeUpload(
-  { database, jobs }: UploadDependencies,
+  { database, messages }: UploadDependencies,
   { project }: ProjectCall,
   key: UploadKey,
 ): Promise<void> {
@@ -106,5 +106,5 @@ export async function removeUpload(
     store.deleteUpload(transaction, project.id, key),
   )
   if (!isRemoved) throw notFound('Upload')
-  jobs.requestHousekeeping(project.id)
+  messages.requestHousekeeping(project.id)
 }

@@ -160,8 +160,8 @@ export async function createBranch(
   const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
   if (!(await moveReference(repository, { ref, from: null, to: commit.id, recordIntent })))
     throw invalid('Branch already exists')
-  const changed = await publish([{ ref, before: zeroId, after: commit.id }])
-  return getBranch(database, { ...access, project: changed }, name)
+  const { defaultBranch } = await publish([{ ref, before: zeroId, after: commit.id }])
+  return getBranch(database, { ...access, project: { ...project, defaultBranch } }, name)
 }
 
 /**

@@ -8,13 +8,13 @@ import { keepCommit } from '@switchyard/git-storage/references'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
-import type { Jobs } from '../../jobs.js'
+import type { OutgoingMessages } from '../../outgoing-messages.js'
 import { noteHook } from '../../shapes/hooks.js'
 import { getCommit, getCommitId } from '../commits/commits.js'
 import { type CommentWithAuthor, createCommitComment, listCommitComments } from './store.js'
 
 export interface CommentDependencies extends ProjectResourceDependencies {
-  jobs: Jobs
+  messages: OutgoingMessages
 }
 
 /** @throws DomainError not-found for an unknown commit */
@@ -49,7 +49,7 @@ export interface Position {
  * @throws DomainError not-found for an unknown commit; invalid for an empty note
  */
 export async function addComment(
-  { database, jobs }: CommentDependencies,
+  { database, messages }: CommentDependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   { revision, note, position }: AddCommentCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
@@ -58,7 +58,7 @@ export async function addComment(
   const commit = await getCommit(repository, revision)
   const exists = position !== undefined && (await hasLine(repository, commit, position))
   const given = { commit, note, position: exists ? position : null, discussion: null }
-  return storeComment({ database, jobs }, { project, repository, caller }, given, baseUrl)
+  return storeComment({ database, messages }, { project, repository, caller }, given, baseUrl)
 }
 
 /** @throws DomainError invalid for an empty text */
@@ -76,7 +76,7 @@ interface CheckedComment {
 
 /** Keeps the commit in the repository, stores a comment on it, and announces the comment. */
 export async function storeComment(
-  { database, jobs }: Pick<CommentDependencies, 'database' | 'jobs'>,
+  { database, messages }: Pick<CommentDependencies, 'database' | 'messages'>,
   { project, repository, caller }: Pick<ProjectCall<Caller>, 'project' | 'repository' | 'caller'>,
   { commit, note, position, discussion }: CheckedComment,
   baseUrl: string,
@@ -94,7 +94,7 @@ export async function storeComment(
   const comment = await createCommitComment(database, given, discussion, (stored) =>
     noteHook(stored, { project, commit, user: caller.user, baseUrl }),
   )
-  jobs.announce({ event: 'note', project_id: project.id, sha: commit.id, id: Number(comment.id) })
+  messages.announce({ event: 'note', project_id: project.id, sha: commit.id, id: Number(comment.id) })
   return comment
 }
 

@@ -30,8 +30,9 @@ import {
   signatureShape,
 } from '../../shapes/commit.js'
 import { diffParameters, optional, optionalText } from '../../shapes/parameters.js'
-import type { CachedAnswer, CommitDependencies, CommitPage, CommitStateLookup } from './commits.js'
-import * as commits from './commits.js'
+import type { CachedAnswer, CommitPage } from './commit-reading.js'
+import * as commitReading from './commit-reading.js'
+import { type CommitDependencies, type CommitStateLookup, getCommitId } from './commits.js'
 
 export function commitReadRoutes({ guards, statusLookup }: CommitDependencies): Route[] {
   const { readCode } = guards
@@ -87,7 +88,7 @@ const listCommits = endpoint({
       }))
       return pageReply(items, given, total, call)
     }
-    return commits.answerCommits(access, query, cachedReply(given, access, call, reply))
+    return commitReading.answerCommits(access, query, cachedReply(given, access, call, reply))
   },
 })
 
@@ -97,7 +98,7 @@ const getCommit = (statusLookup: CommitStateLookup) =>
     replies: { 200: commitDetailShape },
     input: z.object({ sha: text(), stats: flag().default(true) }),
     async handle({ sha, stats }, access: ProjectCall, call) {
-      const commit = await commits.showCommit(statusLookup, access, sha, stats)
+      const commit = await commitReading.showCommit(statusLookup, access, sha, stats)
       return ok(presentCommitDetail(commit, access.project, call.baseUrl))
     },
   })
@@ -121,7 +122,7 @@ const getDiff = endpoint({
       return pageReply(entries.slice(skip, skip + take).map(present), query, entries.length, call)
     }
     const { sha: revision, path, stat: withCounts } = query
-    return commits.readCommitDiff(
+    return commitReading.readCommitDiff(
       access,
       { revision, path, withCounts },
       cachedReply(query, access, call, reply),
@@ -156,7 +157,7 @@ const getSequence = endpoint({
   replies: { 200: z.object({ count: z.int() }).meta({ id: 'CommitSequence' }) },
   input: z.object({ sha: text(), first_parent: flag().default(false) }),
   async handle({ sha, first_parent }, access: ProjectCall) {
-    const count = await commits.countCommits(access, { revision: sha, firstParent: first_parent })
+    const count = await commitReading.countCommits(access, { revision: sha, firstParent: first_parent })
     return ok({ count })
   },
 })
@@ -166,7 +167,7 @@ const getSignature = endpoint({
   replies: { 200: signatureShape },
   input: z.object({ sha: text() }),
   async handle({ sha }, access: ProjectCall) {
-    return ok(presentSignature(await commits.readCommitSignature(access, sha)))
+    return ok(presentSignature(await commitReading.readCommitSignature(access, sha)))
   },
 })
 
@@ -183,7 +184,7 @@ const listCommitReferences = endpoint({
     type: z.enum(['all', 'branch', 'tag']).default('all'),
   }),
   async handle({ sha, type, ...page }, access: ProjectCall, call) {
-    const found = await commits.listCommitReferences(access, { revision: sha, type })
+    const found = await commitReading.listCommitReferences(access, { revision: sha, type })
     const { skip, take } = rowsOf(page)
     return pageReply(found.slice(skip, skip + take), page, found.length, call)
   },
@@ -195,7 +196,7 @@ const listMergeRequests = endpoint({
   replies: { 200: z.array(z.never()) },
   input: z.object({ ...pageParameters, sha: text() }),
   async handle({ sha, ...page }, { repository }: ProjectCall, call) {
-    await commits.getCommitId(repository, sha)
+    await getCommitId(repository, sha)
     return pageReply([], page, 0, call)
   },
 })
@@ -222,7 +223,11 @@ const listContributors = endpoint({
   replies: { 200: z.array(contributorShape) },
   input,
   async handle({ ref, order_by: order, sort, ...page }, access: ProjectCall, call) {
-    const found = await commits.listAuthors(access, { revision: ref, order, descending: sort === 'desc' })
+    const found = await commitReading.listAuthors(access, {
+      revision: ref,
+      order,
+      descending: sort === 'desc',
+    })
     const { skip, take } = rowsOf(page)
     const items = found
       .slice(skip, skip + take)

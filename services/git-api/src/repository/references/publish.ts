@@ -7,7 +7,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { type BranchFilter, enqueueForProject, matchesBranch } from '@switchyard/webhooks'
 import pTimeout from 'p-timeout'
 import type { BackgroundWork } from '../../background-work.js'
-import type { Jobs } from '../../jobs.js'
+import type { OutgoingMessages } from '../../outgoing-messages.js'
 import { removeReleasesOfTags } from '../../publishing/releases/releases.js'
 import { pushHook } from '../../shapes/push-hook.js'
 import { type Change, comparingMs, eventOf, pushedCommits, readCheckedOut } from '../pushes/pushes.js'
@@ -21,7 +21,7 @@ export interface StoringDependencies {
 
 /** The dependencies of a change of references. */
 export interface ReferenceDependencies extends StoringDependencies {
-  jobs: Jobs
+  messages: OutgoingMessages
   backgroundWork: BackgroundWork
 }
 
@@ -53,8 +53,8 @@ export async function referencesChanged(
   changes: readonly RefChange[],
   intended: Intents,
 ): Promise<void> {
-  const { jobs, backgroundWork, logger } = deps
-  jobs.requestHousekeeping(about.project.id)
+  const { messages, backgroundWork, logger } = deps
+  messages.requestHousekeeping(about.project.id)
   await deleteReleasesOfTags(deps, about, changes)
   const notified = changes.slice(0, notifiedChangesMax).flatMap((change) => {
     const event = eventOf(change.ref)
@@ -82,7 +82,7 @@ export async function referencesChanged(
 const noticeTextMax = 10_000
 
 async function announce(
-  { jobs, git, logger }: ReferenceDependencies,
+  { messages, git, logger }: ReferenceDependencies,
   project: Project,
   notified: readonly { event: 'push' | 'tag_push'; change: RefChange }[],
 ): Promise<void> {
@@ -92,7 +92,7 @@ async function announce(
       logger.warn({ err, project_id: project.id }, 'could not read a tag that was pushed')
       return { commitId: null, message: null }
     })
-    jobs.announce({
+    messages.announce({
       event,
       project_id: project.id,
       ...change,
@@ -107,7 +107,7 @@ async function announce(
  * stays and is shown without a commit.
  */
 async function deleteReleasesOfTags(
-  { database, git, jobs, logger }: ReferenceDependencies,
+  { database, git, messages, logger }: ReferenceDependencies,
   { project, baseUrl }: Change,
   changes: readonly RefChange[],
 ): Promise<void> {
@@ -119,7 +119,7 @@ async function deleteReleasesOfTags(
   if (targets.size === 0) return
   const repository = git.open(project)
   try {
-    await removeReleasesOfTags({ database, jobs }, project, {
+    await removeReleasesOfTags({ database, messages }, project, {
       tags: [...targets.keys()],
       findCommitOf: (tag) => findCommit(repository, targets.get(tag) ?? ''),
       baseUrl,

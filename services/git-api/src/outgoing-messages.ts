@@ -9,33 +9,29 @@ import { createJobQueues } from '@switchyard/service-kit/job-queues'
 import { publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { openRedis } from '@switchyard/service-kit/redis'
-
-export interface RedisInfo {
-  version: string
-  usedMemoryBytes: number
-}
+import type { Redis } from 'ioredis'
 
 /**
  * Messages to other processes through Redis. They can all be repeated, so nothing here fails or delays a
  * request.
  */
-export interface Jobs {
+export interface OutgoingMessages {
   /** Requests housekeeping of a repository soon after a push. */
   requestHousekeeping(projectId: number): void
   /** Publishes an event of a project to the current listeners. */
   announce(notice: ProjectNotice): void
-  /** Reads the state of Redis. Null: there is no connection. */
-  readRedisInfo(): Promise<RedisInfo | null>
+  /** The connection over which the messages go. */
+  redis: Redis
   close(): Promise<void>
 }
 
 /**
- * Sends jobs to the workers through Redis. Without a connection, jobs are dropped, because the next push to a
+ * Opens the connection over which messages go. Without it, jobs are dropped, because the next push to a
  * project requests the same work again.
  *
  * @param storage name of the storage whose repositories the jobs are about
  */
-export function createJobs(redisUrl: string, logger: Logger, storage: string): Jobs {
+export function openOutgoingMessages(redisUrl: string, logger: Logger, storage: string): OutgoingMessages {
   const connection = openRedis(redisUrl, logger, 'no connection to Redis: background jobs are dropped')
   const { redis, report } = connection
   const queueName = repositoryHousekeepingQueue(storage)
@@ -50,12 +46,7 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
     announce(notice) {
       publishNotice(connection, projectEventsChannel, notice)
     },
-    async readRedisInfo() {
-      if (redis.status !== 'ready') return null
-      const info = await redis.info()
-      const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? ''
-      return { version, usedMemoryBytes: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) }
-    },
+    redis,
     async close() {
       await queues.close()
       redis.disconnect()

@@ -4,7 +4,7 @@ import { createRedis } from '@switchyard/service-kit/redis'
 import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { createJobs } from '../src/jobs.js'
+import { openOutgoingMessages } from '../src/outgoing-messages.js'
 
 let redis: TestRedis
 beforeAll(async () => {
@@ -24,10 +24,10 @@ async function queuedProjects(): Promise<number[]> {
 }
 
 it('many pushes to a project share one job, and jobs continue when Redis comes back', async () => {
-  const jobs = createJobs(redis.urlOf('git-api'), logger, 'default')
+  const messages = openOutgoingMessages(redis.urlOf('git-api'), logger, 'default')
   await waitFor(
     async () => {
-      for (const projectId of [1, 1, 2]) jobs.requestHousekeeping(projectId)
+      for (const projectId of [1, 1, 2]) messages.requestHousekeeping(projectId)
       return (await queuedProjects()).length > 0
     },
     { what: 'a job' },
@@ -36,27 +36,27 @@ it('many pushes to a project share one job, and jobs continue when Redis comes b
   expect(await queuedProjects()).toEqual([1, 2])
 
   await redis.kill()
-  for (let count = 0; count < 100; count += 1) jobs.requestHousekeeping(3)
+  for (let count = 0; count < 100; count += 1) messages.requestHousekeeping(3)
   await redis.restart()
   await waitFor(
     async () => {
-      jobs.requestHousekeeping(4)
+      messages.requestHousekeeping(4)
       return (await queuedProjects()).includes(4)
     },
     { what: 'a job after the restart' },
   )
-  await jobs.close()
+  await messages.close()
 })
 
 it('the log has the reason why Redis refused a job, and a later outage', async () => {
   const warned = vi.spyOn(logger, 'warn')
   const informed = vi.spyOn(logger, 'info')
   const administrator = createRedis({ url: redis.url, onError: () => {}, enableOfflineQueue: true })
-  const jobs = createJobs(redis.urlOf('git-api'), logger, 'default')
-  await waitFor(async () => (await jobs.readRedisInfo()) !== null, { what: 'a connection' })
+  const messages = openOutgoingMessages(redis.urlOf('git-api'), logger, 'default')
+  await waitFor(() => messages.redis.status === 'ready', { what: 'a connection' })
 
   await administrator.config('SET', 'maxmemory', '1')
-  jobs.requestHousekeeping(5)
+  messages.requestHousekeeping(5)
   await waitFor(() => warned.mock.calls.length > 0, { what: 'a log line' })
   await administrator.config('SET', 'maxmemory', '0')
   administrator.disconnect()
@@ -69,11 +69,11 @@ it('the log has the reason why Redis refused a job, and a later outage', async (
   await waitFor(() => informed.mock.calls.length > 0, { what: 'the line of the end of the outage' })
   expect(warned.mock.lastCall?.[1]).toBe('no connection to Redis: background jobs are dropped')
   expect(informed.mock.calls).toEqual([['connected to Redis again']])
-  await jobs.close()
+  await messages.close()
 })
 
 it('the service closes while Redis is unreachable', async () => {
-  const jobs = createJobs('redis://127.0.0.1:1', logger, 'default')
-  jobs.requestHousekeeping(1)
-  await jobs.close()
+  const messages = openOutgoingMessages('redis://127.0.0.1:1', logger, 'default')
+  messages.requestHousekeeping(1)
+  await messages.close()
 })
