@@ -116,21 +116,21 @@ export async function createService(config: Config, context: ServiceContext) {
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
-  const needs = { reportEvents, ...callers, createLimiter, stream, commands, logger }
-  const grpc = await startGrpc(config, context, grpcServices(config, { database, limitedDatabase, ...needs }))
+  const deps = { reportEvents, ...callers, createLimiter, stream, commands, logger }
+  const grpc = await startGrpc(config, context, grpcServices(config, { database, limitedDatabase, ...deps }))
   lifecycle.onClose('grpc', () => grpc.close())
   lifecycle.onClose('calls that wait for commands', () => commands.waiting.close())
   return { port: http.port, grpcPort: grpc.port }
 }
 
-type AppNeeds = Pick<HttpAppOptions, 'authenticate' | 'findSession' | 'routes' | 'createLimiter'>
+type AppDependencies = Pick<HttpAppOptions, 'authenticate' | 'findSession' | 'routes' | 'createLimiter'>
 
-const createApp = (config: Config, context: ServiceContext, needs: AppNeeds) =>
+const createApp = (config: Config, context: ServiceContext, deps: AppDependencies) =>
   createHttpApp({
     logger: context.logger,
     metrics: context.metrics,
     health: context.health,
-    ...needs,
+    ...deps,
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
@@ -161,7 +161,7 @@ function startGrpc(config: Config, { health, logger, metrics }: ServiceContext, 
   })
 }
 
-interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
+interface GrpcDependencies extends Pick<ServiceContext, 'logger'> {
   database: Database
   limitedDatabase: Database
   reportEvents: ReportEvents
@@ -171,12 +171,12 @@ interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   commands: CommandDependencies
 }
 
-function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
-  const { database, limitedDatabase, reportEvents, stream, commands, logger } = needs
-  const authenticateFrom = limitUnknownTokens(needs.authenticate, {
+function grpcServices(config: Config, deps: GrpcDependencies): GrpcService[] {
+  const { database, limitedDatabase, reportEvents, stream, commands, logger } = deps
+  const authenticateFrom = limitUnknownTokens(deps.authenticate, {
     isOn: config.RATE_LIMIT_PER_MINUTE > 0,
     kind: 'tokens',
-    createLimiter: needs.createLimiter,
+    createLimiter: deps.createLimiter,
   })
   const admitReporter = createAdmitReporter(authOf(config, authenticateFrom))
   const unavailableAsFailure = config.SAGA_UNAVAILABLE_AS_FAILURE
@@ -184,7 +184,7 @@ function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
     ...reportServices({ admitReporter, reportEvents, unavailableAsFailure, logger }),
     sagaQueryService({
       database: limitedDatabase,
-      admitReader: createAdmitReader(authenticateFrom, needs.authenticate),
+      admitReader: createAdmitReader(authenticateFrom, deps.authenticate),
       watchSagas: createWatchSagas({ ...stream, logger }),
       logger,
     }),
@@ -211,12 +211,12 @@ function openReporting(
   })
 }
 
-interface RecorderNeeds extends Pick<ServiceContext, 'logger'> {
+interface RecorderDependencies extends Pick<ServiceContext, 'logger'> {
   store: SagaEventStore
   metrics: ReportMetrics
 }
 
-const openRecorder = (config: Config, { store, metrics, logger }: RecorderNeeds) =>
+const openRecorder = (config: Config, { store, metrics, logger }: RecorderDependencies) =>
   createRecorder({
     writeBatch: createWriteBatch(store.record, metrics, logger),
     transactionsMax: config.SAGA_INGEST_LANES,

@@ -38,6 +38,6 @@ const jobs = [
 ]
 
 /** The dependencies of all jobs together. */
-type JobDependencies = typeof jobs extends ((dependencies: infer Asked) => JobType)[] ? Asked : never
+type JobDependencies = typeof jobs extends ((deps: infer Asked) => JobType)[] ? Asked : never
 
-export const jobTypes = (dependencies: JobDependencies): JobType[] => jobs.map((job) => job(dependencies))
+export const jobTypes = (deps: JobDependencies): JobType[] => jobs.map((job) => job(deps))

@@ -34,17 +34,17 @@ import type { BulkOperator } from './store.js'
 const base = '/sagas/bulk'
 
 /** The routes of jobs that change every saga of a filter. */
-export function bulkRoutes(dependencies: BulkDependencies): Route[] {
+export function bulkRoutes(deps: BulkDependencies): Route[] {
   return [
-    tenantRoute('GET', base, sagaReader, listBulk(dependencies)),
-    tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
-    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
+    tenantRoute('GET', base, sagaReader, listBulk(deps)),
+    tenantRoute('POST', base, administrator, startBulk(deps), { refusesUnknown: true }),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(deps), {
       refusesUnknown: true,
     }),
-    tenantRoute('GET', `${base}/:id`, sagaReader, getBulk(dependencies)),
-    tenantRoute('GET', `${base}/:id/results`, sagaReader, listBulkResults(dependencies)),
-    tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
-    tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
+    tenantRoute('GET', `${base}/:id`, sagaReader, getBulk(deps)),
+    tenantRoute('GET', `${base}/:id/results`, sagaReader, listBulkResults(deps)),
+    tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(deps)),
+    tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(deps)),
   ]
 }
 
@@ -122,7 +122,7 @@ const previewBulk = ({ database }: BulkDependencies) =>
       ok(presentBulkPreview(await bulk.previewBulkJob(database, searchOf(tenant, filter)))),
   })
 
-const startBulk = (dependencies: BulkDependencies) =>
+const startBulk = (deps: BulkDependencies) =>
   endpoint({
     summary: 'Create a bulk job that resolves or annotates all sagas that match a filter',
     replies: { 201: bulkJobShape },
@@ -140,7 +140,7 @@ const startBulk = (dependencies: BulkDependencies) =>
         expectedCount: expected_count ?? null,
         ...searchOf(tenant, filter),
       }
-      return created(presentBulkJob(await bulk.startBulkJob(dependencies, job, operatorOf(caller, call))))
+      return created(presentBulkJob(await bulk.startBulkJob(deps, job, operatorOf(caller, call))))
     },
   })
 
@@ -154,13 +154,13 @@ const cancelBulk = ({ database }: BulkDependencies) =>
       ok(presentBulkJob(await bulk.cancelBulkJob(database, tenant, id, auditAuthor(caller, call)))),
   })
 
-const undoBulk = (dependencies: BulkDependencies) =>
+const undoBulk = (deps: BulkDependencies) =>
   endpoint({
     summary: 'Undo the resolutions of a bulk job, except for sagas that have changed since',
     replies: { 202: bulkJobShape },
     refusals: [409],
     input: z.object({ ...tenantParameter, id: rowId() }),
     async handle(job, caller: Caller, call) {
-      return accepted(presentBulkJob(await bulk.undoBulkJob(dependencies, job, operatorOf(caller, call))))
+      return accepted(presentBulkJob(await bulk.undoBulkJob(deps, job, operatorOf(caller, call))))
     },
   })

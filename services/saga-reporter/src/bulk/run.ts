@@ -26,8 +26,8 @@ interface Dependencies {
  * Works on bulk jobs of sagas, one at a time. They run here and not in the worker, because only saga-reporter
  * may write sagas. It stops after the step under way; another process can continue the job at once.
  */
-export function startBulkRunner(dependencies: Dependencies): Repeated {
-  const { database, clock, logger } = dependencies
+export function startBulkRunner(deps: Dependencies): Repeated {
+  const { database, clock, logger } = deps
   const owner = randomUUID()
   let cleanedMs = 0
 
@@ -42,7 +42,7 @@ export function startBulkRunner(dependencies: Dependencies): Repeated {
     while (!stopping.aborted) {
       const lease = await claimBulkJob(database, owner, leaseMs)
       if (!lease) return clean()
-      await work(dependencies, lease, stopping)
+      await work(deps, lease, stopping)
     }
   }
 
@@ -52,10 +52,10 @@ export function startBulkRunner(dependencies: Dependencies): Repeated {
 }
 
 /** Works on a job until it ends, the lease ends, or the process stops. */
-async function work(dependencies: Dependencies, lease: BulkLease, stopping: AbortSignal): Promise<void> {
-  const { database, logger } = dependencies
+async function work(deps: Dependencies, lease: BulkLease, stopping: AbortSignal): Promise<void> {
+  const { database, logger } = deps
   try {
-    while (!stopping.aborted) if (!(await runBulkStep({ ...dependencies, leaseMs }, lease))) return
+    while (!stopping.aborted) if (!(await runBulkStep({ ...deps, leaseMs }, lease))) return
     await releaseBulkJob(database, lease)
   } catch (error) {
     if (isTemporary(error)) {

@@ -148,14 +148,14 @@ export async function planBatch(
  *   many
  */
 export async function requestBatch(
-  dependencies: CommandDependencies,
+  deps: CommandDependencies,
   found: Found,
   request: CommandRequest,
   expectedCount: number,
   operator: Operator,
 ): Promise<BatchPlan & { batchId: string; created: number }> {
-  const { database, waiting, needsApproval } = dependencies
-  const plan = await planBatch(dependencies, found, request.kind)
+  const { database, waiting, needsApproval } = deps
+  const plan = await planBatch(deps, found, request.kind)
   if (plan.matched !== expectedCount)
     throw conflict(`The filter finds ${plan.matched} sagas and not ${expectedCount}`)
   const batchId = randomUUID()

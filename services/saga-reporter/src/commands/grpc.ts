@@ -21,7 +21,7 @@ import type { CommandDependencies } from './commands.js'
 import * as commands from './commands.js'
 import type { CommandAnswer, CommandLease, WantedCommands } from './lease-store.js'
 
-export interface SagaCommandsOptions extends Pick<CommandDependencies, 'database' | 'waiting'> {
+export interface SagaCommandsDependencies extends Pick<CommandDependencies, 'database' | 'waiting'> {
   admitReporter: AdmitReporter
   logger: Logger
 }
@@ -29,19 +29,23 @@ export interface SagaCommandsOptions extends Pick<CommandDependencies, 'database
 const requestBytesMax = 64 * 1024
 
 /** The service `switchyard.sagas.v1.SagaCommands`, for callers that may report events. */
-export function sagaCommandsService({ admitReporter, logger, ...needs }: SagaCommandsOptions): GrpcService {
+export function sagaCommandsService({
+  admitReporter,
+  logger,
+  ...deps
+}: SagaCommandsDependencies): GrpcService {
   const implementation: SagaCommandsServer = {
     leaseCommands: unary<LeaseCommandsRequest, LeaseCommandsResponse, Reporter>(
       async (request, call, reporter) => {
         const gone = new AbortController()
         call.once('cancelled', () => gone.abort())
         if (call.cancelled) gone.abort()
-        return lease(needs, request, reporter, { deadline: Number(call.getDeadline()), signal: gone.signal })
+        return lease(deps, request, reporter, { deadline: Number(call.getDeadline()), signal: gone.signal })
       },
       logger,
     ),
     acknowledgeCommand: unary<AcknowledgeCommandRequest, AcknowledgeCommandResponse, Reporter>(
-      (request, _call, { peer }) => acknowledge(needs, request, peer),
+      (request, _call, { peer }) => acknowledge(deps, request, peer),
       logger,
     ),
   }
@@ -53,13 +57,13 @@ export function sagaCommandsService({ admitReporter, logger, ...needs }: SagaCom
   }
 }
 
-type Needs = Pick<CommandDependencies, 'database' | 'waiting'>
+type Dependencies = Pick<CommandDependencies, 'database' | 'waiting'>
 
 /** Time before its deadline at which a call ends, so that its answer arrives. */
 const beforeDeadlineMs = 500
 
 async function lease(
-  needs: Needs,
+  deps: Dependencies,
   request: LeaseCommandsRequest,
   { peer, address }: Reporter,
   { deadline, signal }: { deadline: number; signal: AbortSignal },
@@ -67,12 +71,12 @@ async function lease(
   const { waitSeconds, ...wanted } = readRequest(request, ownTenant(peer.tenants))
   requireOwnSagas(peer, wanted)
   const waitMs = Math.min(waitSeconds * 1000, deadline - Date.now() - beforeDeadlineMs)
-  const leased = await commands.leaseCommands(needs, wanted, { waitMs, sender: peer.name ?? address, signal })
+  const leased = await commands.leaseCommands(deps, wanted, { waitMs, sender: peer.name ?? address, signal })
   return { commands: leased.map(toLeasedCommand) }
 }
 
 async function acknowledge(
-  needs: Needs,
+  deps: Dependencies,
   { leaseToken, result, message }: AcknowledgeCommandRequest,
   { tenants, service }: Peer,
 ): Promise<AcknowledgeCommandResponse> {
@@ -80,7 +84,7 @@ async function acknowledge(
   if (!answer) throw invalidParameters(['result does not have a valid value'])
   const token = readToken(leaseToken)
   const key = token === null ? null : { token, tenants, service }
-  await commands.acknowledgeCommand(needs, key, { answer, message: shownText(message) || null })
+  await commands.acknowledgeCommand(deps, key, { answer, message: shownText(message) || null })
   return {}
 }
 

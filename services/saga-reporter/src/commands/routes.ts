@@ -33,11 +33,11 @@ import {
 const base = '/sagas/commands'
 
 /** Endpoints for commands to the orchestrators of sagas. */
-export function commandRoutes(dependencies: CommandDependencies): Route[] {
+export function commandRoutes(deps: CommandDependencies): Route[] {
   return [
-    tenantRoute('GET', base, sagaReader, listCommands(dependencies)),
-    tenantRoute('POST', base, administrator, createBatch(dependencies), { refusesUnknown: true }),
-    tenantRoute('POST', `${base}/preview`, administrator, previewBatch(dependencies), {
+    tenantRoute('GET', base, sagaReader, listCommands(deps)),
+    tenantRoute('POST', base, administrator, createBatch(deps), { refusesUnknown: true }),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBatch(deps), {
       refusesUnknown: true,
     }),
     ...(['approve', 'deny', 'withdraw'] as const).map((decision) =>
@@ -45,16 +45,16 @@ export function commandRoutes(dependencies: CommandDependencies): Route[] {
         'POST',
         `${base}/batches/:batch_id/${decision}`,
         administrator,
-        decideBatch(dependencies, decision),
+        decideBatch(deps, decision),
       ),
     ),
-    tenantRoute('GET', `${base}/:id`, sagaReader, getCommand(dependencies)),
-    tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(dependencies, 'approve')),
-    tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(dependencies, 'deny')),
-    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideCommand(dependencies, 'withdraw')),
-    tenantRoute('POST', `${base}/:id/deliver_again`, administrator, deliverAgain(dependencies)),
-    tenantRoute('GET', '/sagas/:id/commands', sagaReader, listCommandsOfSaga(dependencies)),
-    tenantRoute('POST', '/sagas/:id/commands', administrator, createCommand(dependencies), {
+    tenantRoute('GET', `${base}/:id`, sagaReader, getCommand(deps)),
+    tenantRoute('POST', `${base}/:id/approve`, administrator, decideCommand(deps, 'approve')),
+    tenantRoute('POST', `${base}/:id/deny`, administrator, decideCommand(deps, 'deny')),
+    tenantRoute('POST', `${base}/:id/withdraw`, administrator, decideCommand(deps, 'withdraw')),
+    tenantRoute('POST', `${base}/:id/deliver_again`, administrator, deliverAgain(deps)),
+    tenantRoute('GET', '/sagas/:id/commands', sagaReader, listCommandsOfSaga(deps)),
+    tenantRoute('POST', '/sagas/:id/commands', administrator, createCommand(deps), {
       refusesUnknown: true,
     }),
   ]
@@ -81,7 +81,7 @@ const requestParameters = {
 
 const commandId = () => z.uuid({ error: 'is invalid' })
 
-const createCommand = (dependencies: CommandDependencies) =>
+const createCommand = (deps: CommandDependencies) =>
   endpoint({
     summary: 'Create a command for the orchestrator of a saga: retry or skip a step, compensate, or cancel',
     replies: { 201: commandShape },
@@ -103,25 +103,21 @@ const createCommand = (dependencies: CommandDependencies) =>
       const request = { kind, reason, activityId: activity_id, expiresInSeconds: expires_in }
       const saga = { tenant, sagaId: id }
       return created(
-        presentCommand(await commands.requestCommand(dependencies, saga, request, operatorOf(caller, call))),
+        presentCommand(await commands.requestCommand(deps, saga, request, operatorOf(caller, call))),
       )
     },
   })
 
-const previewBatch = (dependencies: CommandDependencies) =>
+const previewBatch = (deps: CommandDependencies) =>
   endpoint({
     summary: 'Count the sagas that match a filter and would get a command',
     replies: { 200: batchPreviewShape },
     input: z.object({ ...tenantParameter, kind: requestParameters.kind, filter: filterParameter }),
     handle: async ({ tenant, kind, filter }) =>
-      ok(
-        presentBatchPreview(
-          await commands.planBatch(dependencies, { tenant, ...searchOf(tenant, filter) }, kind),
-        ),
-      ),
+      ok(presentBatchPreview(await commands.planBatch(deps, { tenant, ...searchOf(tenant, filter) }, kind))),
   })
 
-const createBatch = (dependencies: CommandDependencies) =>
+const createBatch = (deps: CommandDependencies) =>
   endpoint({
     summary: 'Create the same command for all sagas that match a filter',
     replies: { 201: batchShape },
@@ -139,7 +135,7 @@ const createBatch = (dependencies: CommandDependencies) =>
       const request = { kind, reason, expiresInSeconds: expires_in }
       const operator = operatorOf(caller, call)
       return created(
-        presentBatch(await commands.requestBatch(dependencies, found, request, expected_count, operator)),
+        presentBatch(await commands.requestBatch(deps, found, request, expected_count, operator)),
       )
     },
   })
@@ -187,14 +183,14 @@ const summaries: Record<Exclude<Decision, 'deliver_again'>, string> = {
   withdraw: 'Withdraw a command that no orchestrator has received',
 }
 
-const decideCommand = (dependencies: CommandDependencies, decision: keyof typeof summaries) =>
+const decideCommand = (deps: CommandDependencies, decision: keyof typeof summaries) =>
   endpoint({
     summary: summaries[decision],
     replies: { 200: commandShape },
     refusals: [409],
     input: z.object({ id: commandId(), ...tenantParameter }),
     handle: async (key, caller: Caller, call) =>
-      ok(presentCommand(await commands.decideCommand(dependencies, key, decision, operatorOf(caller, call)))),
+      ok(presentCommand(await commands.decideCommand(deps, key, decision, operatorOf(caller, call)))),
   })
 
 const batchSummaries: Record<BatchDecision, string> = {
@@ -203,7 +199,7 @@ const batchSummaries: Record<BatchDecision, string> = {
   withdraw: 'Withdraw the commands of a batch that no orchestrator has received',
 }
 
-const decideBatch = (dependencies: CommandDependencies, decision: BatchDecision) =>
+const decideBatch = (deps: CommandDependencies, decision: BatchDecision) =>
   endpoint({
     summary: batchSummaries[decision],
     replies: { 200: decidedBatchShape },
@@ -211,12 +207,12 @@ const decideBatch = (dependencies: CommandDependencies, decision: BatchDecision)
     input: z.object({ batch_id: z.uuid({ error: 'is invalid' }), ...tenantParameter }),
     async handle({ batch_id: batchId, tenant }, caller: Caller, call) {
       const key = { tenant, batchId }
-      const done = await commands.decideBatch(dependencies, key, decision, operatorOf(caller, call))
+      const done = await commands.decideBatch(deps, key, decision, operatorOf(caller, call))
       return ok({ batch_id: done.batchId, decided: done.decided, left_out: done.leftOut })
     },
   })
 
-const deliverAgain = (dependencies: CommandDependencies) =>
+const deliverAgain = (deps: CommandDependencies) =>
   endpoint({
     summary: 'Deliver a command with an unknown result again',
     replies: { 200: commandShape },
@@ -225,13 +221,7 @@ const deliverAgain = (dependencies: CommandDependencies) =>
     handle: async ({ expires_in, ...key }, caller: Caller, call) =>
       ok(
         presentCommand(
-          await commands.decideCommand(
-            dependencies,
-            key,
-            'deliver_again',
-            operatorOf(caller, call),
-            expires_in,
-          ),
+          await commands.decideCommand(deps, key, 'deliver_again', operatorOf(caller, call), expires_in),
         ),
       ),
   })

@@ -118,13 +118,13 @@ export interface Notices {
 /** Without Redis, replicas poll the log every second. */
 const noNotices: Notices = { publish: () => {}, close: () => {} }
 
-export interface NoticesOptions {
+export interface NoticesDependencies {
   redisUrl: string
   onNotice: () => void
   logger: Logger
 }
 
-export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): Notices {
+export function createNotices({ redisUrl, onNotice, logger }: NoticesDependencies): Notices {
   const publisher = openRedis(
     redisUrl,
     logger,

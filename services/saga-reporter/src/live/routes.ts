@@ -35,8 +35,8 @@ const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
   )
 
 /** Endpoints that stream the log as it grows. */
-export const liveRoutes = (dependencies: StreamDependencies): Route[] => [
-  tenantRoute('GET', '/sagas/stream', sagaReader, streamSagas(dependencies), {
+export const liveRoutes = (deps: StreamDependencies): Route[] => [
+  tenantRoute('GET', '/sagas/stream', sagaReader, streamSagas(deps), {
     longLived: true,
   }),
 ]

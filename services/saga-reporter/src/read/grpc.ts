@@ -28,7 +28,7 @@ import type { SagaOrder, SagaPosition, SagaSearch } from '../shapes/search.js'
 import { withTenant } from '../tenants.js'
 import * as read from './read.js'
 
-export interface SagaQueryOptions {
+export interface SagaQueryDependencies {
   database: Pooled
   admitReader: AdmitReader
   watchSagas: SagaQueryServer['watchSagas']
@@ -38,8 +38,8 @@ export interface SagaQueryOptions {
 const requestBytesMax = 64 * 1024
 
 /** The service `switchyard.sagas.v1.SagaQuery`. */
-export function sagaQueryService(options: SagaQueryOptions): GrpcService {
-  const { admitReader, database, watchSagas, logger } = options
+export function sagaQueryService(deps: SagaQueryDependencies): GrpcService {
+  const { admitReader, database, watchSagas, logger } = deps
   const reading = <Request extends { tenant: string }, Response>(
     answer: (request: Request) => Promise<Response>,
   ) =>

@@ -23,7 +23,7 @@ import type { ClaimedSaga } from './recover.js'
 import * as recover from './recover.js'
 import type { LeaseResolution, SagaClaim } from './store.js'
 
-export interface SagaRecoveryOptions {
+export interface SagaRecoveryDependencies {
   database: Pooled
   admitReporter: AdmitReporter
   logger: Logger
@@ -32,7 +32,11 @@ export interface SagaRecoveryOptions {
 const requestBytesMax = 64 * 1024
 
 /** The service `switchyard.sagas.v1.SagaRecovery`, for callers that may report events. */
-export function sagaRecoveryService({ database, admitReporter, logger }: SagaRecoveryOptions): GrpcService {
+export function sagaRecoveryService({
+  database,
+  admitReporter,
+  logger,
+}: SagaRecoveryDependencies): GrpcService {
   const method = <Request, Response>(work: (request: Request, peer: Peer) => Promise<Response>) =>
     unary<Request, Response, Reporter>((request, _call, { peer }) => work(request, peer), logger)
   const implementation: SagaRecoveryServer = {

@@ -54,8 +54,8 @@ interface Dependencies {
  * Accepts lifecycle events: refuses events that can never be valid, and stores all other events before it
  * answers.
  */
-export function createReportEvents(dependencies: Dependencies): ReportEvents {
-  const { recorder, metrics } = dependencies
+export function createReportEvents(deps: Dependencies): ReportEvents {
+  const { recorder, metrics } = deps
   return async (call) => {
     const startedMs = performance.now()
     const { reports, givenUp } = call
@@ -63,7 +63,7 @@ export function createReportEvents(dependencies: Dependencies): ReportEvents {
       if (report && !(report instanceof DomainError))
         metrics.reported(report.raw.operation, result, (performance.now() - startedMs) / 1000)
     }
-    const prepared = prepareEvents(dependencies, call)
+    const prepared = prepareEvents(deps, call)
     const events = prepared.filter((event): event is NewSagaEvent => !(event instanceof Error))
     const stored = new Map<NewSagaEvent, EventOutcome | undefined>()
     try {
@@ -91,10 +91,10 @@ export function createReportEvents(dependencies: Dependencies): ReportEvents {
  * following ones are refused as well, so that the order is preserved when they are sent again.
  */
 function prepareEvents(
-  dependencies: Dependencies,
+  deps: Dependencies,
   { reports, peer, address }: ReportCall,
 ): (NewSagaEvent | SagaRejection | DomainError)[] {
-  const { rateLimit } = dependencies
+  const { rateLimit } = deps
   let overRate: DomainError | undefined
   return reports.map((report) => {
     if (report instanceof DomainError) return report
@@ -104,7 +104,7 @@ function prepareEvents(
       requireOwnTenant(peer, metadata.tenant)
       requireOwnService(peer, raw)
       rateLimit?.({ peer, tenant: metadata.tenant, event: raw, address })
-      return prepareEvent(dependencies, report, peer.service)
+      return prepareEvent(deps, report, peer.service)
     } catch (error) {
       const refusal = refusalOf(error)
       if (isRefusal(refusal, 'rate-limited')) overRate = refusal

@@ -18,9 +18,9 @@ import type { ResolveDependencies } from './resolve.js'
 import * as resolve from './resolve.js'
 
 /** Endpoints for operators who handle one saga. */
-export const resolveRoutes = (dependencies: ResolveDependencies): Route[] => [
-  tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(dependencies.database)),
-  tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(dependencies)),
+export const resolveRoutes = (deps: ResolveDependencies): Route[] => [
+  tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(deps.database)),
+  tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(deps)),
 ]
 
 const createNote = (database: Pooled) =>
@@ -35,7 +35,7 @@ const createNote = (database: Pooled) =>
     },
   })
 
-const resolveSaga = (dependencies: ResolveDependencies) =>
+const resolveSaga = (deps: ResolveDependencies) =>
   endpoint({
     summary: 'Mark a saga as resolved',
     replies: { 200: sagaDetailShape },
@@ -45,7 +45,7 @@ const resolveSaga = (dependencies: ResolveDependencies) =>
       const key = { tenant, sagaId: id }
       const author = caller.user.username
       const resolution = { ...key, author, note, audit: auditAuthor(caller, call) }
-      const detail = await resolve.resolveSaga(dependencies, resolution)
+      const detail = await resolve.resolveSaga(deps, resolution)
       return ok(presentSagaDetail(detail, sagaUrl(call, key)))
     },
   })

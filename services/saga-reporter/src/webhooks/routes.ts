@@ -54,22 +54,17 @@ import * as webhooks from './webhooks.js'
 const base = '/sagas/webhooks'
 
 /** Endpoints for webhooks about sagas. */
-export const webhookRoutes = (dependencies: WebhookDependencies): Route[] => [
-  tenantRoute('GET', base, administrator, listHooks(dependencies)),
-  tenantRoute('POST', base, administrator, createHook(dependencies)),
-  tenantRoute('POST', `${base}/preview`, administrator, previewHook(dependencies)),
-  tenantRoute('GET', `${base}/:id`, administrator, getHook(dependencies)),
-  tenantRoute('PUT', `${base}/:id`, administrator, updateHook(dependencies)),
-  tenantRoute('DELETE', `${base}/:id`, administrator, deleteHook(dependencies)),
-  tenantRoute('POST', `${base}/:id/test`, administrator, testHook(dependencies)),
-  tenantRoute('GET', `${base}/:id/deliveries`, administrator, listDeliveries(dependencies)),
-  tenantRoute('GET', `${base}/:id/deliveries/:delivery_id`, administrator, getDelivery(dependencies)),
-  tenantRoute(
-    'POST',
-    `${base}/:id/deliveries/:delivery_id/redeliver`,
-    administrator,
-    redeliver(dependencies),
-  ),
+export const webhookRoutes = (deps: WebhookDependencies): Route[] => [
+  tenantRoute('GET', base, administrator, listHooks(deps)),
+  tenantRoute('POST', base, administrator, createHook(deps)),
+  tenantRoute('POST', `${base}/preview`, administrator, previewHook(deps)),
+  tenantRoute('GET', `${base}/:id`, administrator, getHook(deps)),
+  tenantRoute('PUT', `${base}/:id`, administrator, updateHook(deps)),
+  tenantRoute('DELETE', `${base}/:id`, administrator, deleteHook(deps)),
+  tenantRoute('POST', `${base}/:id/test`, administrator, testHook(deps)),
+  tenantRoute('GET', `${base}/:id/deliveries`, administrator, listDeliveries(deps)),
+  tenantRoute('GET', `${base}/:id/deliveries/:delivery_id`, administrator, getDelivery(deps)),
+  tenantRoute('POST', `${base}/:id/deliveries/:delivery_id/redeliver`, administrator, redeliver(deps)),
 ]
 
 const webhookShape = z
@@ -143,7 +138,7 @@ const listHooks = ({ database }: WebhookDependencies) =>
     },
   })
 
-const createHook = (dependencies: WebhookDependencies) =>
+const createHook = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Create a webhook for sagas',
     replies: { 201: webhookShape },
@@ -167,13 +162,13 @@ const createHook = (dependencies: WebhookDependencies) =>
         createdBy: caller.user.id,
       }
       const owner = { scope: 'saga', tenant } as const
-      const rules = webhooks.rulesOf(dependencies)
+      const rules = webhooks.rulesOf(deps)
       const author = auditAuthor(caller, call)
-      return created(presentWebhook(await addWebhook(dependencies.database, owner, fields, rules, author)))
+      return created(presentWebhook(await addWebhook(deps.database, owner, fields, rules, author)))
     },
   })
 
-const previewHook = (dependencies: WebhookDependencies) =>
+const previewHook = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Preview what a webhook would send for an event of a sample saga',
     replies: { 200: previewShape },
@@ -184,7 +179,7 @@ const previewHook = (dependencies: WebhookDependencies) =>
     }),
     async handle({ event, tenant, ...given }) {
       const choice = { bodyTemplate: null, messageFormat: null, ...bodyFields(given) }
-      return ok(await previewBody(choice, webhooks.sampleOf(event, tenant), webhooks.rulesOf(dependencies)))
+      return ok(await previewBody(choice, webhooks.sampleOf(event, tenant), webhooks.rulesOf(deps)))
     },
   })
 
@@ -199,7 +194,7 @@ const getHook = ({ database }: WebhookDependencies) =>
     },
   })
 
-const updateHook = (dependencies: WebhookDependencies) =>
+const updateHook = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Change a webhook for sagas',
     replies: { 200: webhookShape },
@@ -213,9 +208,9 @@ const updateHook = (dependencies: WebhookDependencies) =>
       const changes = { ...bodyFields(given), url, secret, events, enabled, serviceName }
       const change = { id, changes, precondition: preconditionOf(call) }
       const owner = webhooks.ownerFor(caller, tenant)
-      const rules = webhooks.rulesOf(dependencies)
+      const rules = webhooks.rulesOf(deps)
       const author = auditAuthor(caller, call)
-      const webhook = await changeWebhook(dependencies.database, owner, change, rules, author)
+      const webhook = await changeWebhook(deps.database, owner, change, rules, author)
       return versioned(presentWebhook(webhook), webhook)
     },
   })

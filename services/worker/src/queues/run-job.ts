@@ -5,7 +5,7 @@ import pTimeout from 'p-timeout'
 import type { JobType } from '../job-type.js'
 import type { JobMetrics } from './job-metrics.js'
 
-interface RunJobOptions {
+interface RunJobDependencies {
   logger: Logger
   metrics: JobMetrics
   /** Aborted when running jobs must return to their queues, because the process stops. */
@@ -17,7 +17,7 @@ interface RunJobOptions {
  * counts the attempt whatever its result is. A job that the end of the process interrupts returns to its
  * queue without using up an attempt.
  */
-export function createProcessor(type: JobType, { logger, metrics, stopping }: RunJobOptions) {
+export function createProcessor(type: JobType, { logger, metrics, stopping }: RunJobDependencies) {
   return async (job: Job, token?: string): Promise<void> => {
     let outcome: 'done' | 'failed' | 'returned' = 'failed'
     const startedMs = performance.now()

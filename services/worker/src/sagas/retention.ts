@@ -38,8 +38,8 @@ interface Dependencies {
  * Deletes sagas whose retention has ended, by the policy or by their clients' expiry, and old tombstones of
  * deleted sagas. At its time limit, a run stores its position, from which the next run continues.
  */
-export const sagaRetention = (dependencies: Dependencies) => {
-  const { database, sagas } = dependencies
+export const sagaRetention = (deps: Dependencies) => {
+  const { database, sagas } = deps
   return jobType({
     queue: 'saga-retention',
     concurrency: 1,
@@ -47,7 +47,7 @@ export const sagaRetention = (dependencies: Dependencies) => {
     schedule: { everyMs: sagas.retentionEveryMs, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
       withSweepLease(database, name, 120_000, async () => {
-        const purged = await purgeDue(dependencies, withinBudget(sagas.retentionBudgetMs, signal))
+        const purged = await purgeDue(deps, withinBudget(sagas.retentionBudgetMs, signal))
         if (purged > 0) logger.info({ purged }, 'deleted sagas whose retention has ended')
       }),
   })
@@ -58,16 +58,16 @@ interface Source {
   read(after: readonly string[] | null): Promise<RetentionPage>
 }
 
-async function purgeDue(dependencies: Dependencies, mayContinue: () => boolean): Promise<number> {
-  const { database, clock, sagas } = dependencies
+async function purgeDue(deps: Dependencies, mayContinue: () => boolean): Promise<number> {
+  const { database, clock, sagas } = deps
   const now = clock()
   const position: SweepPosition = { ...(await readSweepPosition(database, name)) }
   let purged = 0
-  for (const source of sourcesOf(dependencies, now)) {
+  for (const source of sourcesOf(deps, now)) {
     let after = position[source.name] ?? null
     do {
       const { candidates, next } = await source.read(after)
-      purged += await purgeCandidates(dependencies, candidates, now)
+      purged += await purgeCandidates(deps, candidates, now)
       after = next
       position[source.name] = next ?? []
       await writeSweepPosition(database, name, withoutEmpty(position))
