@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { forbidden } from '@switchyard/domain'
+import { forbidden, rateLimited } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -22,9 +22,9 @@ const caller: Caller = {
   token: { id: 1, scopes: ['api'] },
 }
 
-const state = { isTokenGood: true, isDatabaseAway: false, hasRole: true, reasons: [] as unknown[] }
+const state = { isTokenGood: true, isDatabaseAway: false, hasRole: true, isLimited: false, reasons: [] as unknown[] }
 beforeEach(() =>
-  Object.assign(state, { isTokenGood: true, isDatabaseAway: false, hasRole: true, reasons: [] }),
+  Object.assign(state, { isTokenGood: true, isDatabaseAway: false, hasRole: true, isLimited: false, reasons: [] }),
 )
 
 /** Answers a little every 20 ms for three seconds, unless its signal ends the answer. */
@@ -57,6 +57,7 @@ const silent = endpoint({
 
 const withRole: Guard<Caller> = (call) => {
   if (!state.hasRole) throw forbidden()
+  if (state.isLimited) throw rateLimited('too many', 1000)
   return signedIn(call)
 }
 
@@ -154,4 +155,11 @@ it('continues an answer while tokens cannot be checked', async () => {
   })
   expect(end).toBe('complete')
   expect(received.length).toBeGreaterThan(50)
+})
+
+it('continues an answer while a limit refuses the check', async () => {
+  const { end } = await endOf('/cut', () => {
+    state.isLimited = true
+  })
+  expect(end).toBe('complete')
 })

@@ -306,7 +306,10 @@ describe('watching', () => {
       await Promise.all(unknown)
       expect((await watch({}, 'unknown', from).ended()).code).toBe(status.RESOURCE_EXHAUSTED)
       await revoke(reader)
+      const revokedAtMs = performance.now()
       expect((await victim.ended()).code).toBe(status.UNAUTHENTICATED)
+      // The address is refused for a minute.
+      expect(performance.now() - revokedAtMs).toBeLessThan(30_000)
     } finally {
       await limiting.close()
     }
