@@ -41,7 +41,7 @@ function list(prefix, folder) {
 
 const [name = '', ...given] = process.argv.slice(process.argv[2] === '--' ? 3 : 2)
 const [folder, args] = name === 'bench' ? [join('bench', given[0] ?? ''), given.slice(1)] : [name, given]
-const command = name === '' || folder === 'bench/' ? undefined : commandOf(folder)
+const command = name === '' ? undefined : commandOf(folder)
 
 if (command) {
   await run(async (stop) => {

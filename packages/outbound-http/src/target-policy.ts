@@ -24,11 +24,13 @@ export const outboundTargetFields = {
     )
     .optional()
     .describe(
-      'Hosts, addresses and networks, separated by commas, that [webhooks](webhooks.md) may be sent to although they are not public',
+      'Hosts, addresses and networks, separated by commas, that [webhooks](webhooks.md) and requests for the keys of [CI issuers](keyless-ci.md) may reach although they are not public',
     ),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: booleanFlag()
     .default(false)
-    .describe('`true` lets webhooks go to private networks and to this machine'),
+    .describe(
+      '`true` lets webhooks and requests for the keys of CI issuers reach private networks and this machine',
+    ),
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Events of project webhooks: the parameter names of GitLab without `_events`. It has no `deployment_impact`
- * and no `impact_rule`.
+ * Events of project webhooks: the parameter names of GitLab without `_events`. GitLab has no
+ * `deployment_impact` and no `impact_rule`.
  */
 export const projectWebhookEvents = [
   'push',

@@ -96,21 +96,21 @@ export function createGuards(database: Database, git: Git, storage: string) {
     call: Call,
     right: ProjectRight,
     reference = call.params.id ?? '',
-    sender = call.caller,
+    given = call.caller,
     find = findInDatabase,
   ): Promise<ProjectCall> {
-    const found = await find(reference, sender?.user.id ?? null)
+    const found = await find(reference, given?.user.id ?? null)
     const access = found?.project ?? missingProject
-    const decision = decideProjectRight(right, access, sender, found?.memberLevel ?? null)
+    const decision = decideProjectRight(right, access, given, found?.memberLevel ?? null)
     if (decision === 'unauthenticated') throw unauthenticated()
     if (!found || decision === 'hidden') throw notFound('Project')
-    if (decision === 'forbidden') throw forbidden(projectDenial(right, access, sender))
+    if (decision === 'forbidden') throw forbidden(projectDenial(right, access, given))
     const { project, memberLevel } = found
     if (project.storage !== storage) throw repositoryMoved()
-    const caller = callerIn(project.id, sender)
+    const caller = callerIn(project.id, given)
     const level = effectiveLevel(access, caller, memberLevel)
     const client = {
-      sender: senderKey({ ...call, caller: sender }),
+      sender: senderKey({ ...call, caller: given }),
       get signal() {
         return call.signal
       },

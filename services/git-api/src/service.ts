@@ -50,8 +50,9 @@ import { createStorageSpace } from './system/storage-space.js'
 import { createSystemState, type StorageSpace } from './system/system.js'
 
 /**
- * Serves users, repositories and commit statuses. Readiness needs PostgreSQL and the storage. The service
- * stays ready without Redis, which only carries background work.
+ * Serves users, projects, repositories, pipelines, releases and deployments. Readiness needs PostgreSQL, the
+ * storage and the provisioned administrator. The service stays ready without Redis, which only carries
+ * background work.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const storageRoot = config.SWITCHYARD_STORAGE_ROOT

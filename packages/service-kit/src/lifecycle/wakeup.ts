@@ -1,4 +1,4 @@
-/** One waits, and others can end the wait. A wake while nobody waits ends the next wait at once. */
+/** A wait that others can end. A wake while nobody waits ends the next wait at once. */
 export class Wakeup {
   #isWoken = false
   #end: () => void = () => {}

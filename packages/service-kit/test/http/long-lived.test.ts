@@ -22,9 +22,21 @@ const caller: Caller = {
   token: { id: 1, scopes: ['api'] },
 }
 
-const state = { isTokenGood: true, isDatabaseAway: false, hasRole: true, isLimited: false, reasons: [] as unknown[] }
+const state = {
+  isTokenGood: true,
+  isDatabaseAway: false,
+  hasRole: true,
+  isLimited: false,
+  reasons: [] as unknown[],
+}
 beforeEach(() =>
-  Object.assign(state, { isTokenGood: true, isDatabaseAway: false, hasRole: true, isLimited: false, reasons: [] }),
+  Object.assign(state, {
+    isTokenGood: true,
+    isDatabaseAway: false,
+    hasRole: true,
+    isLimited: false,
+    reasons: [],
+  }),
 )
 
 /** Answers a little every 20 ms for three seconds, unless its signal ends the answer. */

@@ -16,8 +16,8 @@ const isVisibleOn =
 const keptMs = 1000
 
 /**
- * The messages that are on, of the page with a path or of all pages. The answer is equal for everybody, so
- * caches may keep it for `keptMs`: a second, unless a message appears or disappears within that second.
+ * Lists the messages that are on, of the page with a path or of all pages. The answer is equal for everybody,
+ * so caches may keep it for `keptMs`: a second, unless a message appears or disappears within that second.
  */
 export async function listActiveMessages(
   { board, clock }: { board: MessageBoard; clock: Clock },

@@ -93,7 +93,7 @@ type PeerOf = (call: ArrivedCall, address: string) => Peer | Promise<Peer>
 
 function peersBy(options: SagaAuth): PeerOf {
   if (options.auth === 'mtls') return byCertificate(options.peers)
-  if (options.auth === 'token') return byToken(options.authenticate, reporterOf)
+  if (options.auth === 'token') return byToken(options.authenticate, peerOfCaller)
   return byShownToken(options.authenticate)
 }
 
@@ -163,7 +163,7 @@ const asTokenFailure = (error: unknown): unknown =>
  * @param isForCertificates only holders of certificates may report
  * @throws DomainError unauthenticated | insufficient-scope | forbidden
  */
-export function reporterOf(caller: Caller | null, isForCertificates = false): Peer {
+export function peerOfCaller(caller: Caller | null, isForCertificates = false): Peer {
   if (!caller) throw unauthenticated()
   const { user, token } = requireUnboundToken(caller)
   const mayReport = token.scopes.includes('saga_report') || (user.admin && token.scopes.includes('api'))

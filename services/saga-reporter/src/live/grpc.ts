@@ -12,7 +12,7 @@ import { withTenant } from '../tenants.js'
 import type { Batch, WatchFilter } from './follow.js'
 import type { LiveSagas } from './live.js'
 
-export interface WatchOptions {
+export interface WatchDependencies {
   live: LiveSagas
   /** Longest time in which a client of a stream must read a message. */
   stallMsMax: number
@@ -24,7 +24,7 @@ export const createWatchSagas = ({
   live,
   stallMsMax,
   logger,
-}: WatchOptions): handleServerStreamingCall<WatchSagasRequest, WatchSagasResponse> =>
+}: WatchDependencies): handleServerStreamingCall<WatchSagasRequest, WatchSagasResponse> =>
   serverStream<WatchSagasRequest, WatchSagasResponse, Reader>(async function* messages(
     request,
     call,

@@ -37,7 +37,7 @@ export interface LiveSagas {
   close(): void
 }
 
-export interface LiveSagasOptions {
+export interface LiveSagasDependencies {
   database: Pooled
   /** Connections for clients that lag behind the feed, with a limit for each statement. */
   limitedDatabase: Pooled
@@ -50,7 +50,7 @@ export interface LiveSagasOptions {
 
 const heartbeatMs = 15_000
 
-export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
+export function createLiveSagas(options: LiveSagasDependencies): LiveSagas {
   const { database, limitedDatabase, redisUrl, logger, metrics, limits } = options
   const quota = new StreamQuota(limits, metrics)
   const lastPosition = () => readLastPosition(database)

@@ -13,7 +13,7 @@ import { toEventReply } from './event-reply.js'
 import type { ReportEvents, ReportOutcome } from './report.js'
 import * as report from './report.js'
 
-export interface ReportServicesOptions {
+export interface ReportServicesDependencies {
   admitReporter: AdmitReporter
   reportEvents: ReportEvents
   /** Whether to answer isSuccess=false in place of the status UNAVAILABLE. */
@@ -30,7 +30,7 @@ const serviceNames = ['svc.Sagas.Server.Grpc.Saga', `${olderName.package}.Saga`]
  * Returns the services that report: the ten operations, under each of the service's names, and
  * `switchyard.sagas.v1.SagaIngest` for many events in one call.
  */
-export function reportServices(options: ReportServicesOptions): GrpcService[] {
+export function reportServices(options: ReportServicesDependencies): GrpcService[] {
   const { admitReporter, reportEvents, logger } = options
   const single = singleMethods(options)
   const batch = unary<Buffer, ReportEventsResponse, AdmittedReport>(
@@ -71,7 +71,12 @@ async function admitReport(admitReporter: AdmitReporter, call: ArrivedCall): Pro
 
 type AdmittedSingle = AdmittedReport | { unavailable: DomainError }
 
-function singleMethods({ admitReporter, reportEvents, unavailableAsFailure, logger }: ReportServicesOptions) {
+function singleMethods({
+  admitReporter,
+  reportEvents,
+  unavailableAsFailure,
+  logger,
+}: ReportServicesDependencies) {
   const operation = (decode: Decoder): handleUnaryCall<Buffer, CommonResponse> =>
     unary<Buffer, CommonResponse, AdmittedSingle>(async (request, call, admitted) => {
       try {

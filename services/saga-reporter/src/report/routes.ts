@@ -20,7 +20,7 @@ import {
   textCharsMax,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { reporterOf, requireOwnTenant } from '../access/access.js'
+import { peerOfCaller, requireOwnTenant } from '../access/access.js'
 import { methods, reportedOperations } from '../shapes/operations.js'
 import type { Peer } from '../shapes/peer.js'
 import { type CallMetadata, eventsMax, identifier, readReports, traceParentOf } from './decode.js'
@@ -182,7 +182,7 @@ function readHttpMetadata(headers: IncomingHttpHeaders, tenantOtherwise: string)
 const reporter = (isForCertificates: boolean): Guard<Peer> =>
   documented(
     { who: 'administrators, and tokens with the scope `saga_report`' },
-    ({ caller }: { caller: Caller | null }) => reporterOf(caller, isForCertificates),
+    ({ caller }: { caller: Caller | null }) => peerOfCaller(caller, isForCertificates),
   )
 
 const createEvents = (reportEvents: ReportEvents) =>

@@ -185,7 +185,7 @@ describe('reading', () => {
   })
 })
 
-interface WatchOptions {
+interface WatchDependencies {
   tenant?: string
   serviceName?: string
   sagaId?: string
@@ -199,7 +199,7 @@ afterEach(() => {
   for (const stream of streams.splice(0)) stream.cancel()
 })
 
-function watch(given: WatchOptions = {}, token: string | null = tokens.reader, from = client) {
+function watch(given: WatchDependencies = {}, token: string | null = tokens.reader, from = client) {
   const request = { tenant: '', statuses: [], operations: [], ...given }
   const stream = from.watchSagas(request, bearing(token))
   streams.push(stream)

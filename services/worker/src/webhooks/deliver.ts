@@ -25,12 +25,13 @@ export interface Delivered {
   webhookId: number
   scope: ClaimedDelivery['scope']
   host: string
+  /** `failed` is tried again. The stored state `failed` is `given_up` here. */
   result: 'succeeded' | 'failed' | 'given_up'
   /** The reason why this attempt disabled the webhook; null when it did not. */
   disabled: string | null
 }
 
-interface DeliverOptions {
+interface DeliverDependencies {
   database: Database
   sender: Sender
   secretBox: SecretBox
@@ -54,7 +55,7 @@ const gone = 410
  *
  * A delivery is sent at least once. It is sent again when the process dies before it has recorded the result.
  */
-export async function deliverToHost(host: string, options: DeliverOptions): Promise<void> {
+export async function deliverToHost(host: string, options: DeliverDependencies): Promise<void> {
   let isAnswering = true
   const lanes = Array.from({ length: requestsAtOnce }, async () => {
     while (isAnswering && !options.signal.aborted) {
@@ -74,13 +75,13 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
  *
  * @returns whether the host did not answer
  */
-function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
+function deliver(delivery: ClaimedDelivery, options: DeliverDependencies): Promise<boolean> {
   const work = () => attempt(delivery, options)
   const traces = tracing()
   return traces ? traces.within(delivery.requestHeaders, 'deliver webhook', work) : work()
 }
 
-async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
+async function attempt(delivery: ClaimedDelivery, options: DeliverDependencies): Promise<boolean> {
   const { database, onDelivered } = options
   const { isSent, result } = await send(delivery, options)
   const pauseMs = result.error === null ? null : retryAfterMs(result.headers, new Date())
@@ -103,7 +104,7 @@ async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Prom
 /**
  * Sends a delivery. One whose secret cannot be read is not sent, because its receiver could not verify it.
  */
-async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOptions) {
+async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverDependencies) {
   let secrets: RequestSecrets
   try {
     secrets = readRequestSecrets(delivery, secretBox)

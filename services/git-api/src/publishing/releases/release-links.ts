@@ -52,7 +52,8 @@ export const getDownload = async (
 ): Promise<Download> => downloadOf(database, access, await getUrl(database, access, tag, filePath), call)
 
 /**
- * The download of a web address: the tag of a release, or `permalink/latest`, then `downloads` and a path.
+ * Finds the download of a web address: the tag of a release or `permalink/latest`, then `downloads` and a
+ * path.
  *
  * @throws DomainError not-found
  */
@@ -166,8 +167,9 @@ export async function removeLink(
 }
 
 /**
- * Changes the links of a release; concurrent changes run one after the other. @throws DomainError forbidden;
- * not-found
+ * Changes the links of a release; concurrent changes run one after the other.
+ *
+ * @throws DomainError forbidden; not-found
  */
 async function withLinks<Result>(
   database: Database,

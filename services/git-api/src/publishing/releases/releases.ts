@@ -143,7 +143,7 @@ export async function removeRelease(
  * Deletes the releases of some tags with their links, and notifies webhooks.
  *
  * @param precondition of the request for each release
- * @returns the number of deleted releases, at most {@link notifiedReleasesMax}
+ * @returns the number of releases whose webhooks are notified, at most {@link notifiedReleasesMax}
  * @throws DomainError precondition-failed
  */
 export async function removeReleasesOfTags(

@@ -131,8 +131,9 @@ export async function openRawFile(
 }
 
 /**
- * Opens the bytes of a blob. @throws DomainError rate-limited when too many large files are read for the
- * sender
+ * Opens the bytes of a blob.
+ *
+ * @throws DomainError rate-limited when too many large files are read for the sender
  */
 async function openContent({ repository }: ProjectCall, blob: StoredBlob): Promise<RawContent> {
   return {

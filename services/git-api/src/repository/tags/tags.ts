@@ -89,8 +89,9 @@ export async function getTag(
 }
 
 /**
- * Returns the kind of a tag's signature. @throws DomainError not-found, also for a signature of an unknown
- * kind
+ * Returns the kind of a tag's signature.
+ *
+ * @throws DomainError not-found, also for a signature of an unknown kind
  */
 export async function readTagSignature({ repository }: ProjectCall, name: string): Promise<SignatureKind> {
   const target = isRefName(name) ? await findTagTarget(repository, name) : null
