@@ -1,36 +1,28 @@
-import { addMember, holdsWithinASecond } from '@switchyard/testing'
+import { holdsWithinASecond } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Harness, json, outcome, startHarness } from '../harness.js'
+import { type Harness, json, outcome } from '../harness.js'
+import {
+  expectMaintainersOnly,
+  needs,
+  noProject,
+  noRow,
+  type SharedProject,
+  startSharedProject,
+} from '../shared-project.js'
 
+let shared: SharedProject
 let harness: Harness
-/** A private project of `owner`, with the developer `user` and the maintainer `maintainer`. */
 let project: { id: number }
 let maintainer: string
 beforeAll(async () => {
-  harness = await startHarness()
-  const { body } = await outcome(harness.send('owner', 'POST', '/projects', json({ path: 'shared' })))
-  project = { id: Number(body?.id) }
-  await addMember(harness.database, project, harness.users.user, 30)
-  const { id } = await newUser('maintainer')
-  await addMember(harness.database, project, { id }, 40)
-  maintainer = await harness.secretOf({ id })
+  shared = await startSharedProject()
+  harness = shared.harness
+  project = shared.project
+  maintainer = shared.maintainer
 })
 afterAll(() => harness?.close())
 
-const unauthorized = { status: 401, body: { message: '401 Unauthorized' } }
 const forbidden = { status: 403, body: { message: '403 Forbidden' } }
-const needs = (role: string) => ({
-  status: 403,
-  body: { message: `403 Forbidden - You need at least the role ${role} in this project` },
-})
-const noProject = { status: 404, body: { message: '404 Project Not Found' } }
-const noRow = { status: 404, body: { message: '404 Not found' } }
-
-async function newUser(username: string) {
-  const given = { username, name: username, email: `${username}@example.com` }
-  const { body } = await outcome(harness.send('admin', 'POST', '/users', json(given)))
-  return { id: Number(body?.id) }
-}
 
 const members = (suffix = '') => `/projects/${project.id}/members${suffix}`
 
@@ -42,23 +34,13 @@ const endpoints = [
 ] as const
 
 describe.each(endpoints)('%s /projects/:id/%s', (method, suffix) => {
-  it('needs a maintainer of a project that is visible to them', async () => {
-    const path = `/projects/${project.id}/${suffix}`
-    expect(await outcome(harness.send('guest', method, path))).toEqual(unauthorized)
-    expect(await outcome(harness.send('unknown', method, path))).toEqual(unauthorized)
-    expect(await outcome(harness.send('user', method, path))).toEqual(needs('Maintainer'))
-    const stranger = await harness.secretOf(
-      await newUser(`stranger-${method}-${suffix.replaceAll('/', '-')}`),
-    )
-    expect(await outcome(harness.send(stranger, method, path))).toEqual(noProject)
-    expect(await outcome(harness.send('admin', method, `/projects/2000000000/${suffix}`))).toEqual(noProject)
-    expect((await harness.send('ownerReading', method, path)).status).toBe(403)
-  })
+  it('needs a maintainer of a project that is visible to them', () =>
+    expectMaintainersOnly(shared, method, suffix))
 })
 
 describe('members', () => {
   it('are added and removed, and their role takes effect at once', async () => {
-    const { id } = await newUser('guest-to-be')
+    const { id } = await shared.newUser('guest-to-be')
     const secret = await harness.secretOf({ id })
     expect(await outcome(harness.send(secret, 'GET', `/projects/${project.id}`))).toEqual(noProject)
     const added = await outcome(
@@ -78,7 +60,7 @@ describe('members', () => {
   })
 
   it('are added by username, without the right to list users', async () => {
-    const { id } = await newUser('Named-Guest')
+    const { id } = await shared.newUser('Named-Guest')
     const add = (username: string) =>
       outcome(harness.send(maintainer, 'POST', members(), json({ username, access_level: 10 })))
     expect(await add('named-guest')).toMatchObject({ status: 201, body: { id, username: 'Named-Guest' } })
@@ -164,7 +146,7 @@ describe('PUT /projects/:id/members/:user_id', () => {
   const change = (who: string, id: number, fields: object) =>
     outcome(harness.send(who, 'PUT', members(`/${id}`), json(fields)))
   const add = async (username: string, access_level: number) => {
-    const { id } = await newUser(username)
+    const { id } = await shared.newUser(username)
     await harness.send('owner', 'POST', members(), json({ user_id: id, access_level }))
     return { id, secret: await harness.secretOf({ id }) }
   }

@@ -1,35 +1,16 @@
-import { addMember } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Harness, json, outcome, startHarness } from '../harness.js'
+import { type Harness, json, outcome } from '../harness.js'
+import { expectMaintainersOnly, noRow, type SharedProject, startSharedProject } from '../shared-project.js'
 
+let shared: SharedProject
 let harness: Harness
-/** A private project of `owner`, with the developer `user` and the maintainer `maintainer`. */
-let project: { id: number }
 let maintainer: string
 beforeAll(async () => {
-  harness = await startHarness()
-  const { body } = await outcome(harness.send('owner', 'POST', '/projects', json({ path: 'shared' })))
-  project = { id: Number(body?.id) }
-  await addMember(harness.database, project, harness.users.user, 30)
-  const { id } = await newUser('maintainer')
-  await addMember(harness.database, project, { id }, 40)
-  maintainer = await harness.secretOf({ id })
+  shared = await startSharedProject()
+  harness = shared.harness
+  maintainer = shared.maintainer
 })
 afterAll(() => harness?.close())
-
-const unauthorized = { status: 401, body: { message: '401 Unauthorized' } }
-const needs = (role: string) => ({
-  status: 403,
-  body: { message: `403 Forbidden - You need at least the role ${role} in this project` },
-})
-const noProject = { status: 404, body: { message: '404 Project Not Found' } }
-const noRow = { status: 404, body: { message: '404 Not found' } }
-
-async function newUser(username: string) {
-  const given = { username, name: username, email: `${username}@example.com` }
-  const { body } = await outcome(harness.send('admin', 'POST', '/users', json(given)))
-  return { id: Number(body?.id) }
-}
 
 const branches = (suffix = '') => `/projects/Owner%2Fshared/protected_branches${suffix}`
 
@@ -43,18 +24,8 @@ const endpoints = [
 ] as const
 
 describe.each(endpoints)('%s /projects/:id/%s', (method, suffix) => {
-  it('needs a maintainer of a project that is visible to them', async () => {
-    const path = `/projects/${project.id}/${suffix}`
-    expect(await outcome(harness.send('guest', method, path))).toEqual(unauthorized)
-    expect(await outcome(harness.send('unknown', method, path))).toEqual(unauthorized)
-    expect(await outcome(harness.send('user', method, path))).toEqual(needs('Maintainer'))
-    const stranger = await harness.secretOf(
-      await newUser(`stranger-${method}-${suffix.replaceAll('/', '-')}`),
-    )
-    expect(await outcome(harness.send(stranger, method, path))).toEqual(noProject)
-    expect(await outcome(harness.send('admin', method, `/projects/2000000000/${suffix}`))).toEqual(noProject)
-    if (method !== 'GET') expect((await harness.send('ownerReading', method, path)).status).toBe(403)
-  })
+  it('needs a maintainer of a project that is visible to them', () =>
+    expectMaintainersOnly(shared, method, suffix))
 })
 
 describe('protected branches', () => {
