@@ -34,9 +34,10 @@ class LongestFirst extends BaseSequencer {
 }
 
 // Packages export their sources, so no build stands between an edit and its test. Services that tests start
-// as processes run from bundles, which `bundled` makes anew when the sources have changed. Where files are
-// not isolated, those of one worker share what they import, which takes longer to load than most files to
-// run. So tests keep nothing in modules: each starts its own servers, with databases of its own.
+// as processes run from bundles, which `bundled` rebuilds when the sources have changed. Where test files are
+// not isolated, a worker imports each module once for all of its test files, because importing the modules
+// takes longer than running most files. So tests store nothing in modules: each starts its own servers, with
+// its own databases.
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },

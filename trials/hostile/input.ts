@@ -25,7 +25,7 @@ export async function sideBySide<Result>(
   return results
 }
 
-/** An attack of one caller on others. */
+/** An attack by a single caller on others. */
 export interface Input {
   name: string
   /** The service that the neighbour uses, and whose memory is measured. */

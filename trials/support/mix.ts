@@ -50,7 +50,7 @@ export async function createMix(tree: Tree): Promise<Mix> {
       const { token, project } = users[number % userCount] as Awaited<ReturnType<typeof createUser>>
       const round = Math.floor(number / userCount)
       const branch = branches[round % branches.length] ?? ''
-      // Two parallel changes of one file conflict, so each has its own file meanwhile.
+      // Two parallel changes of the same file conflict, so each has its own file meanwhile.
       const file_path = `file-${Math.floor(round / branches.length) % underWayMax}`
       const actions = [{ action: 'upsert', file_path, content: `${number}\n` }]
       const body = { branch, commit_message: `commit ${number}`, actions }

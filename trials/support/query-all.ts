@@ -1,6 +1,6 @@
 import { createDatabase } from '../../packages/db/src/index.js'
 
-/** Returns the rows of one query on a new connection. */
+/** Returns the rows of a query on a new connection. */
 export async function queryAll(databaseUrl: string, sql: string): Promise<Record<string, unknown>[]> {
   const database = createDatabase({ url: databaseUrl, poolSizeMax: 1, applicationName: 'chaos' })
   try {

@@ -43,7 +43,7 @@ function follow(
   }
 }
 
-/** Returns the events of one stream until its end. */
+/** Returns the events of a stream until its end. */
 async function openStream(url: string, headers: { [name: string]: string }, signal: AbortSignal) {
   const response = await fetch(url, { headers, signal })
   // A browser does not reconnect after any other status.

@@ -5,7 +5,7 @@ import { lfsFileOf, lfsListFile, type Manifest, mirrorOf, runFolderOf, tableFile
 import { readObjectList } from './storage/lfs-objects.js'
 import { findMirrorDamage } from './storage/mirror.js'
 
-/** Selects the repositories whose objects of Git LFS are read. */
+/** A function that returns whether the objects of Git LFS of a repository are read. */
 type IsRead = (diskPath: string) => boolean
 
 /**

@@ -87,7 +87,8 @@ const tag = 'switchyard'
 
 /**
  * Copies a complete backup into a repository of restic, and removes the copies that the rules do not keep.
- * restic encrypts and compresses the copy and stores only what is new. A missing repository is created.
+ * Creates a missing repository. restic encrypts and compresses the copy, and stores only data that earlier
+ * copies do not contain.
  *
  * @param folder of the backup
  * @throws SolvableProblem with the message of restic, when restic is missing or fails; the backup in the

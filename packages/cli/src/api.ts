@@ -101,7 +101,7 @@ export async function dataOf<Data>(answer: Promise<{ data?: Data; response: Resp
   return data
 }
 
-/** Reads an answer. One that breaks off, or that is not JSON, has no data. */
+/** Reads an answer. An answer that breaks off, or that is not JSON, has no data. */
 async function readable<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer

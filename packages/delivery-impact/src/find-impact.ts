@@ -21,7 +21,7 @@ export interface SagaRun {
   seconds: number | null
   /** Fingerprint of its first error; null when it has none. */
   fingerprint: string | null
-  /** Whether it waits for longer than allowed. */
+  /** Whether the saga is unfinished and had no event for longer than allowed. */
   stuck: boolean
 }
 

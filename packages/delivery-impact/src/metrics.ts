@@ -2,7 +2,7 @@ import { quantile } from 'simple-statistics'
 import type { Moments, QueueSample, SagaRun, ServiceHistory } from './find-impact.js'
 import { medianOf } from './statistics.js'
 
-/** A saga that ended, failed or waits. */
+/** A saga that ended, failed or is stuck. */
 export interface ObservedRun extends SagaRun {
   /** Whether everything was undone, for a failed saga. */
   compensated: boolean
@@ -13,7 +13,7 @@ export interface ObservedRun extends SagaRun {
 
 /** The figures of the sagas of a service in a window. Times are in seconds. */
 export type WindowMetrics = {
-  /** Number of sagas that ended, failed or wait. */
+  /** Number of sagas that ended, failed or are stuck. */
   sagas: number
   /** Number of failed sagas without the compensated ones. */
   failed: number
@@ -66,7 +66,7 @@ export type ServiceQueues = {
   service: string
   before: QueueMetrics
   after: QueueMetrics
-  /** Returns whether queues of services that were not deployed became worse at the same moment. */
+  /** Whether queues of services that were not deployed became worse at the same moment. */
   commonCause: boolean
 }
 

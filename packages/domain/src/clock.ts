@@ -1,4 +1,6 @@
-/** Returns the current time. Rules receive it as an argument, so that they depend on their arguments only. */
+/**
+ * A function that returns the current time. Rules receive it, so that they depend on their arguments only.
+ */
 export type Clock = () => Date
 
 export const systemClock: Clock = () => new Date()

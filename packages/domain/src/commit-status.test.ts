@@ -19,8 +19,8 @@ const post = fc.record({
 type Post = Parameters<typeof applyPost>[1]
 
 /**
- * Applies posts to the records of one label. `check` receives each post with the record before it and after
- * it.
+ * Applies posts of the same commit, ref and name, one after the other. `check` receives each post with the
+ * active status before the post (null: there is none), and with the status after the post.
  */
 function replay(
   posts: Post[],

@@ -18,7 +18,7 @@ export const storableText = (text: string): string => text.replaceAll('\0', '\uF
 /** Returns the problem of a text that has more characters than allowed, as GitLab words it. */
 export const tooLongText = (max: number): string => `is too long (maximum is ${max} characters)`
 
-/** Returns that problem by the field of the text. Counts code points, as the database does. */
+/** Returns the problem of a text that is too long, by its field. Counts code points, as the database does. */
 export const tooLong = (field: string, text = '', max: number): FieldProblems =>
   text.length > max && [...text].length > max ? { [field]: [tooLongText(max)] } : {}
 

@@ -4,7 +4,7 @@ export const processTtlSeconds = 60
 export const bullmqPrefixDefault = 'bull'
 
 /**
- * Returns the keys of the registry of the workers of one BullMQ prefix: a hash for each process, as in
+ * Returns the keys of the registry of the workers of a BullMQ prefix: a hash for each process, as in
  * Sidekiq, sets of processes and queues, and totals. Every key has the hash tag `{jq}`, so that a beat is one
  * transaction even on a Redis Cluster.
  *

@@ -5,7 +5,7 @@ import type { EncodedEvent, EventOptions } from './events.js'
 
 /** An event with its id, its number and its time, which are equal in every attempt to send it. */
 export interface IdentifiedEvent extends EncodedEvent {
-  /** Returns the event in the form of a batch. */
+  /** The event in the form of a batch. */
   message: ReportedEvent
   /** Bytes of the event in a batch. */
   bytes: number

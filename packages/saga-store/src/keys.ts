@@ -14,8 +14,8 @@ export const uniqueKeys = (keys: readonly TenantKey[]): TenantKey[] => [
 ]
 
 /**
- * Returns the order in which every transaction locks and inserts rows of one table. Two transactions that
- * need the same rows then never wait for each other in a circle.
+ * Compares two keys for the order in which every transaction locks and inserts rows of a table. Because of
+ * this order, two transactions that need the same rows never wait for each other in a circle.
  */
 export function byKey(a: TenantKey, b: TenantKey): number {
   if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1

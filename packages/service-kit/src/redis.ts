@@ -51,13 +51,13 @@ export async function checkRedis(redis: Redis): Promise<void> {
  */
 const failedCommandEveryMs = 60_000
 
-/** A client, and what logs its failures. */
+/** A client, and the functions that log its failures. */
 export interface ReportedRedis {
   redis: Redis
   report: ReturnType<typeof reportRedis>
 }
 
-/** A client whose outages are logged. @param outageMessage logged when one starts */
+/** Opens a client whose outages are logged. @param outageMessage logged when one starts */
 export function openRedis(
   url: string,
   logger: Logger,

@@ -11,7 +11,7 @@ const kindOrMessage = (error: unknown) =>
   error instanceof DomainError ? error.kind : error instanceof Error ? error.message : error
 const kindOf = (error: unknown) => (error instanceof DomainError ? error.kind : error)
 
-/** Sends claims of one sender one after the other, and returns what gives the granted slots back. */
+/** Sends claims of a sender one after the other, and returns the functions that give granted slots back. */
 function claims(slots: Slots, sender: string, count: number, order: string[], group?: string) {
   const granted: (() => void)[] = []
   for (let number = 0; number < count; number += 1) {

@@ -6,7 +6,7 @@ export interface SlotLimits {
   total: number
   /** Most slots of one sender. A single claim may be larger when its sender holds none. */
   perSender: number
-  /** Most slots of one group, of all its senders together. Unset: without limit. */
+  /** Most slots of a group, of all its senders together. Unset: without limit. */
   perGroup?: number
   /**
    * The part of all slots, and of those of a group, that is reserved for senders that hold few: 0.25 is a

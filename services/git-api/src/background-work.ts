@@ -6,8 +6,7 @@ export interface BackgroundWork {
   run(work: Promise<void>): void
   /**
    * Waits before work is tried again. When the service stops, the wait ends at once so that the work has one
-   * last attempt. Rejects when the service has stopped already, and when more than a thousand works are under
-   * way.
+   * last attempt. Rejects when the service has already stopped, and when over a thousand pieces of work run.
    */
   waitBeforeRetry(): Promise<void>
   close(): Promise<void>

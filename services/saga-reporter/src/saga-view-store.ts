@@ -98,7 +98,7 @@ export interface SagaView extends SagaRow {
 /** The selected columns of a row `s` of sagas. */
 export const sagaRowColumns = `s.tenant, ${sagaTable.listOf('s', shownOfSaga)}`
 
-/** Adds the details from other tables to rows of one tenant. */
+/** Adds the details from other tables to rows, which all belong to the same tenant. */
 export async function readSagaViews(database: Pooled, rows: readonly SagaRow[]): Promise<SagaView[]> {
   const [first] = rows
   if (!first) return []

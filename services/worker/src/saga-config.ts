@@ -59,7 +59,7 @@ type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>
 
 export interface SagaSettings {
   sweepEveryMs: number
-  /** Time limit of one sweep; the next one continues from its position. */
+  /** Time limit of a run of a sweep. The next run continues from its position. */
   sweepBudgetMs: number
   flagRules: FlagRules
   retention: RetentionPolicy

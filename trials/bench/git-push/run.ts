@@ -29,7 +29,7 @@ const gitApi = await startGitApi(postgres.adminUrl)
 const token = gitApi.headers['PRIVATE-TOKEN']
 const baseUrl = `http://127.0.0.1:${gitApi.port}`
 
-/** Returns the request of a client that creates this many tags of one commit. */
+/** Returns the request of a client that creates this many tags of the same commit. */
 function pushOf(count: number): Buffer {
   const commit = git(['rev-parse', 'HEAD']).toString().trim()
   const commands = Array.from({ length: count }, (_, number) => {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 interface ProcessTimes {
   parent: number
   own: number
-  /** Time of its children that have ended, and of theirs. */
+  /** Time of the descendants of the process that have ended. */
   ended: number
 }
 

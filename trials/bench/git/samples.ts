@@ -40,7 +40,7 @@ const base = ({ project }: Sample) => `/api/v4/projects/${project.id}/repository
 export type Kind = 'list' | 'stats' | 'diff'
 export const reads: Kind[] = ['list', 'stats', 'diff']
 
-/** Returns the paths of one kind of read, each for another commit. */
+/** Returns the paths for a kind of read, each for another commit. */
 export function pathsOf(sample: Sample, kind: Kind): string[] {
   const suffix = { list: '', stats: '', diff: '/diff' }[kind]
   if (kind === 'list') return sample.ids.map((id) => `${base(sample)}?ref_name=${id}`)

@@ -10,7 +10,7 @@ const send = async (redis: Redis, commands: Command[]) => {
 
 const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
 
-/** The baseline: the same keys in two plain pipelines, without processing the answers. */
+/** Runs the baseline: reads the same keys in two plain pipelines, without processing the answers. */
 export async function bareSidekiq(redis: Redis): Promise<number> {
   const [names, ids] = (await send(redis, [
     ['smembers', 'queues'],
@@ -32,7 +32,7 @@ export async function bareSidekiq(redis: Redis): Promise<number> {
   return answers.length
 }
 
-/** The baseline: two pipelines, because the names of the queues are known. Otherwise, three are needed. */
+/** Runs the baseline: two pipelines, because the queues are known. Otherwise, three are needed. */
 export async function bareBullmq(redis: Redis, names: string[], ids: string[]): Promise<number> {
   const keys = registryKeys('bull')
   const overdue = (Date.now() + 1) * 4096 - 1

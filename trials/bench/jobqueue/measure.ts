@@ -38,7 +38,10 @@ export async function measure(work: () => Promise<unknown>, rounds: number): Pro
   return medianCost(await costsOf(work, rounds))
 }
 
-/** Runs of one side per turn, so that its garbage takes little of the other side's time. */
+/**
+ * Number of runs of a side in a turn. It is small, so that collecting the garbage of a side takes little of
+ * the other side's time.
+ */
 const runsInTurn = 5
 
 /** Runs both sides in turn, the first turn of each without counting, and returns medians. */

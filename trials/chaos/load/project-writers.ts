@@ -94,7 +94,7 @@ export function pushes(api: Api, token: string, clone: string): Writer {
   }))
 }
 
-/** Returns a writer of statuses of one commit, each `pending` first. */
+/** Returns a writer of statuses of a commit, each `pending` first. */
 export const statuses = (api: Api, sha: string): Writer =>
   createWriter('statuses', 100, (ledger) => ({
     async write(number) {

@@ -27,7 +27,7 @@ async function changes({ work }: Given, module: string, parameters: object): Pro
   return !/changed=0/.test(said)
 }
 
-/** Returns a task of one module, whose second run changes nothing. */
+/** Returns a task for a module, whose second run changes nothing. */
 const twice = (module: string, parametersOf: (given: Given) => object, fails?: string): Task => ({
   title: `\`${module}\`, twice`,
   ...(fails && { fails }),

@@ -6,7 +6,7 @@ import type { LabProject, Work } from '../work.js'
 const text = expect.stringMatching(/./)
 const sha = expect.stringMatching(/^[0-9a-f]{40}$/)
 
-/** Returns the delivery for a push of one commit. */
+/** Returns the delivery for a push of a single commit. */
 async function pushed(work: Work, project: LabProject): Promise<Delivery> {
   const cwd = await work.clone(project)
   await work.write({ 'deploy/app.yaml': 'replicas: 2\n' }, cwd)

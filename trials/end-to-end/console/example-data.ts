@@ -214,7 +214,7 @@ async function writeSagas(api: Api): Promise<void> {
   await api('POST', '/sagas/order-1007/commands', { kind: 'cancel', reason: 'The customer has called' })
 }
 
-/** Returns the events of one order, whose number determines its outcome. */
+/** Returns the events of an order, whose number determines its outcome. */
 function sagaOf(number: number): Event[] {
   const saga_id = `order-${number}`
   const service_name = number % 3 === 0 ? 'payments' : 'booking'

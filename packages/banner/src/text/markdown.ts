@@ -111,7 +111,7 @@ function readMarkup(text: string, at: number, depth: number) {
   return null
 }
 
-/** Returns a link. One whose target is not a web page or a mail address stays plain text. */
+/** Returns a link, or the plain text when the target is neither a web page nor a mail address. */
 function link(pieces: Piece[], target: string, all: string): Piece[] {
   const href = safeAddress(target)
   return [href ? { tag: 'a', href, pieces: pieces.map(withoutLink) } : all]

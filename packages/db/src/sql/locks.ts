@@ -12,7 +12,7 @@ const lockByName = {
  * `NO KEY UPDATE`: nobody else locks it so; `UPDATE`: nor does anybody add a row that refers to it.
  *
  * @param key column → value; at most one row has it
- * @param columns SQL of what is read of the row
+ * @param columns SQL of the columns to return
  * @returns null when there is no such row
  */
 export async function lockRow<Row extends object>(

@@ -14,7 +14,7 @@ export interface StoredAs<Value> {
   readAs?: string
 }
 
-/** A column whose value is computed from what is written. */
+/** Returns a column whose value is computed from the item that is written. */
 export const column = <Item, Value>(
   { name, type, expression, toSql = (value) => value }: StoredAs<Value>,
   get: (item: Item) => Value,

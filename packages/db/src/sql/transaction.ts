@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { DatabaseOrTransaction, PrismaTransaction } from '../client.js'
 
-/** One of Prisma, or one of plain SQL. */
+/** A transaction of Prisma, or of plain SQL. */
 export type Transaction = PrismaTransaction | pg.PoolClient
 
 interface Statement {
@@ -10,7 +10,10 @@ interface Statement {
   values?: unknown[]
 }
 
-/** The rows of a statement in a transaction of either kind, or in none, on a connection of the pool. */
+/**
+ * Returns the rows of a statement. It runs in a transaction of either kind, or without one on a connection of
+ * the pool.
+ */
 export async function query<Row extends object>(
   connection: DatabaseOrTransaction | pg.PoolClient | pg.Pool,
   statement: Statement,

@@ -58,7 +58,7 @@ const insertAuditEvents = insertInto(
 )
 
 /**
- * Appends entries of one author in the transaction of the changes, so that all of it is stored or nothing is.
+ * Appends entries of an author in the transaction of the changes, so that all of it is stored or nothing is.
  *
  * @param author null: Switchyard itself
  */

@@ -26,8 +26,8 @@ export async function recordLfsObjects(
 }
 
 /**
- * Frees the quota of objects that no package or comment has any more. Housekeeping removes them, or counts
- * them again when a pointer of Git LFS names them.
+ * Takes objects that no package and no comment uses any more out of the quota. Housekeeping later removes
+ * these objects from disk, or counts an object again when a pointer of Git LFS names it.
  */
 export async function releaseLfsObjects(
   { prisma }: PrismaTransaction,

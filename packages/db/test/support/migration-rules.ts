@@ -13,7 +13,7 @@ import {
 const contract = /^-- contract: nothing has (?:read|used) \S.* since \d+\.\d+\.\d+$/m
 
 /**
- * Returns the problems of a migration: changes that break the release before, which runs meanwhile, and locks
+ * Returns the problems of a migration: changes that break the previous release, which still runs, and locks
  * that hold a table for long. A migration may change the tables that it creates.
  */
 export async function problemsOf(sql: string): Promise<string[]> {
@@ -34,8 +34,8 @@ export async function problemsOf(sql: string): Promise<string[]> {
 interface Finding {
   problem: string
   /**
-   * Whether it removes something. It locks nothing for long, and is right once no release uses what it
-   * removes.
+   * Whether the change removes something. Such a change locks no table for long, and is allowed as soon as no
+   * release in use needs the removed thing.
    */
   takesAway: boolean
 }

@@ -31,7 +31,7 @@ export interface CallerToken {
   job?: JobIdentity
 }
 
-/** Returns the key by which uses of tokens are counted. The CI jobs of one rule and subject share a key. */
+/** Returns the key by which uses of tokens are counted. CI jobs of the same rule and subject share a key. */
 export const countedToken = ({ user, token }: Caller): string =>
   token.job ? `job ${user.id} ${token.job.subject}` : `token ${token.id}`
 

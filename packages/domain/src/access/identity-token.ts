@@ -1,6 +1,6 @@
 import type { Claims } from './job-identity.js'
 
-/** Longest identity token that is read. Those of forges have 1 to 2 KB. */
+/** Longest identity token that is read. Tokens of forges have 1 to 2 KB. */
 export const identityTokenCharsMax = 8192
 /** Longest lifetime of an identity token, also when its issuer allows a longer one. */
 export const identityLifetimeSecondsMax = 3600

@@ -4,15 +4,15 @@ export const branchesFolder = 'refs/heads/'
 export const tagsFolder = 'refs/tags/'
 export const folderOf: Record<ReferenceKind, string> = { branch: branchesFolder, tag: tagsFolder }
 
-/** The name of a branch in full: `refs/heads/main`. */
+/** Returns the full name of a branch: `refs/heads/main`. */
 export const branchRef = (branch: string): string => branchesFolder + branch
 
-/** The name of a tag in full: `refs/tags/v1`. */
+/** Returns the full name of a tag: `refs/tags/v1`. */
 export const tagRef = (tag: string): string => tagsFolder + tag
 
-/** The name in full of the branch of a project that counts when none is named. */
+/** Returns the full name of the default branch of a project. */
 export const defaultBranchRef = (project: { defaultBranch: string }): string =>
   branchRef(project.defaultBranch)
 
-/** The name of a branch or a tag without its folder; others stay whole. */
+/** Returns the name of a branch or tag without its folder, and the full name of any other reference. */
 export const shortRefName = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '')

@@ -1,8 +1,8 @@
 import { administratorLevel } from '../access/protection-levels.js'
 
 /**
- * The holder of a permission on a protected environment: everybody with a role, or one user. One of the two
- * is null.
+ * The holder of a permission on a protected environment: everybody with an access level, or a single user.
+ * Either the level or the user is null.
  */
 export interface EnvironmentParty {
   /** Number within the protection. */

@@ -17,7 +17,7 @@ const begin = fc.constantFrom<CommandProgress>(
 )
 const events = fc.array(fc.constantFrom(...commandEvents), { maxLength: 30 })
 
-/** Applies the possible events to a command, and returns each with the command before and after it. */
+/** Applies the possible events to a command, and returns each with the command before and after the event. */
 function live(first: CommandProgress, given: readonly (typeof commandEvents)[number][]) {
   let command = first
   return given.flatMap((event) => {

@@ -68,8 +68,8 @@ const joiningSteps = (expiration: string): Step[] => [
 ]
 
 /**
- * Returns steps that also remove unreachable objects older than the grace period. Those of a push or a commit
- * in progress are younger.
+ * Returns steps that also remove unreachable objects older than the grace period. The objects of a push or a
+ * commit in progress are younger.
  */
 const collectingSteps = (grace: string): Step[] => [
   packRefs,

@@ -42,7 +42,7 @@ export interface TagAnnotation {
   taggedSeconds: number | null
 }
 
-/** Most bytes of the annotations of one page of tags. */
+/** Most bytes of the annotations in a page of tags. */
 const annotationBytesMax = 16 * 1024 * 1024
 
 const fromLatin1 = (text: string) => readableText(Buffer.from(text, 'latin1'))

@@ -56,7 +56,7 @@ async function insertNew<Item>(
     throw new WriteConflict('another transaction has inserted the same saga, activity or event')
 }
 
-/** Writes rows. Null when there is nothing to write. */
+/** Writes rows. @returns null when there are no rows to write */
 const writeAll = async <Item, Row extends object = object>(
   client: PoolClient,
   write: Write<Item>,

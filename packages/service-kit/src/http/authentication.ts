@@ -69,7 +69,7 @@ interface LookUp {
 
 /**
  * Creates an authenticator that remembers each answer for half a second, so that a busy client costs two
- * queries a second. Simultaneous look-ups of one token share a query; a failed query is not remembered.
+ * queries a second. Simultaneous look-ups of the same token share a query; a failed query is not remembered.
  *
  * @param findJob unset: no identity tokens are accepted
  */

@@ -142,7 +142,11 @@ export const searchedText = () =>
     error: `is too short (minimum is ${searchedCharsMin} characters)`,
   })
 
-/** What the empty text stands for, which forms send for an empty field: null, or undefined for left out. */
+/**
+ * Reads an empty text, which forms send for an empty field, as another value.
+ *
+ * @param meaning null, or undefined for a missing field
+ */
 export const emptyAs = <Schema extends z.ZodType>(meaning: null | undefined, schema: Schema) =>
   z.preprocess((value) => (value === '' ? meaning : value), schema)
 

@@ -78,8 +78,8 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
 }
 
 /**
- * Creates the context of one service instance. A process has one; a test has one for each service that it
- * starts.
+ * Creates the context of a running service. A process runs one service; a test that runs several creates a
+ * context for each.
  */
 export function createServiceContext(name: string, logLevel: string): ServiceContext {
   const logger = createLogger(name, logLevel)

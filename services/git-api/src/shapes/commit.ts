@@ -87,7 +87,7 @@ export const commitDetailShape = z
     status: z.string().nullable(),
     project_id: z.int(),
     last_pipeline: pipelineBasicShape.nullable(),
-    job_identity: jobIdentityShape.nullable().meta({ description: 'The CI job that pushed the commit' }),
+    job_identity: jobIdentityShape.nullable().meta({ description: 'The CI job that added the commit' }),
   })
   .meta({ id: 'CommitDetail', description: 'One commit, with the state that follows from its statuses' })
 
@@ -130,7 +130,7 @@ interface CommitDetail {
   status: string | null
   /** The newest pipeline of the commit; null without a status. */
   lastPipeline: PipelineWithAuthor | null
-  /** The CI job that pushed the commit. */
+  /** The CI job that added the commit by a push or by the API. */
   job: JobIdentity | null
 }
 

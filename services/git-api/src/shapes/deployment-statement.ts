@@ -13,7 +13,7 @@ const statementShape = (meta: { id: string; description: string }) =>
 
 export const changeFailureReportShape = statementShape({
   id: 'ChangeFailureReport',
-  description: "A person's statement that a deployment failed",
+  description: "A person's statement that a deployment was a failed change",
 })
 
 export const impactDismissalShape = statementShape({

@@ -41,7 +41,7 @@ export const foundImpactShape = z
     deployment: deploymentShape,
     dismissed: z.boolean(),
   })
-  .meta({ id: 'FoundImpact', description: 'The findings about a deployment' })
+  .meta({ id: 'FoundImpact', description: 'A finding about a deployment of any project' })
 
 export const presentImpactFinding = (finding: DeploymentFinding): z.output<typeof impactFindingShape> => ({
   measure: finding.measure as Measure,

@@ -61,7 +61,7 @@ export const jobHook = (
     environment: null,
   })
 
-/** Returns the body of a `Pipeline Hook`: all statuses of a commit and ref as the jobs of one pipeline. */
+/** Returns the body of a `Pipeline Hook`: all statuses of a commit and ref, as the jobs of a pipeline. */
 export function pipelineHook(
   { id, ref, sha, status, createdAt, startedAt, finishedAt, jobs }: PipelineWithJobs,
   { project, commit, user, baseUrl }: { project: Project; commit: Commit; user: HookUser; baseUrl: string },

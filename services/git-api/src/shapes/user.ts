@@ -63,7 +63,7 @@ const profileShape = z
     ...fieldShapes(profileFields),
     bot: z.boolean(),
   })
-  .meta({ id: 'UserProfile', description: 'A user, as any signed-in user sees it' })
+  .meta({ id: 'UserProfile', description: 'The fields of a user that every signed-in user may see' })
 
 export const wholeUserShape = z
   .object({
@@ -86,7 +86,7 @@ export const wholeUserShape = z
     color_scheme_id: z.null(),
     is_admin: z.boolean(),
   })
-  .meta({ id: 'User', description: 'A user with all fields, as administrators and the user see it' })
+  .meta({ id: 'User', description: 'All fields of a user, for administrators and for that user' })
 
 /** A user: all fields for administrators and for the user, the profile for other callers. */
 export const userPageShape = z.union([wholeUserShape, profileShape])

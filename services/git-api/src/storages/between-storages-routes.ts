@@ -17,8 +17,8 @@ import * as betweenStorages from './between-storages.js'
 import { secretHeader } from './storages.js'
 
 /**
- * The internal API between the git-api processes of several storages: it serves repositories to copy, and
- * finds empty ones.
+ * Returns the routes of the internal API between the git-api processes of several storages. It serves
+ * repositories to copy, and finds empty ones.
  */
 export function betweenStoragesRoutes(deps: StorageDependencies): Route[] {
   const guard: Guard<void> = ({ raw }) => {

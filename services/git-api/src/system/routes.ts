@@ -34,11 +34,15 @@ const tableShape = z.object({ name: z.string(), size_bytes: bytes(), rows_estima
 
 const auditExportShape = z.object({
   destination: z.enum(['syslog', 'http', 'otlp']),
-  exported_at: timeText().nullable().meta({ description: 'The time of the last entry sent; null: none' }),
-  checked_at: timeText().meta({ description: 'The last time at which a worker looked for new entries' }),
+  exported_at: timeText()
+    .nullable()
+    .meta({
+      description: 'The time at which the destination received its last entry; null: it has received none',
+    }),
+  checked_at: timeText().meta({ description: 'The time at which a worker last looked for new entries' }),
   waiting_since: timeText()
     .nullable()
-    .meta({ description: 'The time of the oldest entry not yet sent; null: all entries are sent' }),
+    .meta({ description: 'The time of the oldest entry that is not sent yet; null: all entries are sent' }),
   failing_since: timeText().nullable(),
   last_error: z.string().nullable(),
 })
@@ -72,7 +76,7 @@ const systemShape = z
     audit_exports: z
       .array(auditExportShape)
       .nullable()
-      .meta({ description: 'A destination to which the worker sends the audit log' }),
+      .meta({ description: 'The destinations to which the worker sends the audit log' }),
   })
   .meta({
     id: 'System',

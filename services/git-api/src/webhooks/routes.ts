@@ -246,7 +246,7 @@ const deleteHookHeader = (deps: WebhookDependencies) =>
 /** Answers before the delivery is sent; the route of the delivery shows its outcome. */
 const testHook = (database: Database) =>
   endpoint({
-    summary: 'Send a test of a webhook with the newest event of a kind',
+    summary: 'Test a webhook: send the newest event of a kind again',
     replies: { 201: z.object({ message: z.string(), ...deliveryShape.shape }) },
     refusals: [409],
     input: z.object({ ...hookId, trigger: z.enum(Object.keys(eventFlags) as [EventFlag]) }),

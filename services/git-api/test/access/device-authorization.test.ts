@@ -44,7 +44,7 @@ const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOSt
 const lastEvents = (take: number) =>
   harness.database.prisma.auditEvent.findMany({ orderBy: { id: 'desc' }, take })
 
-/** Deletes the requests, so that requests of one test do not count in the next test. */
+/** Deletes the requests, so that the requests of a test do not count in the next test. */
 const forget = () => harness.database.prisma.deviceAuthorization.deleteMany()
 
 /** Creates a session of a new user, whose wrong codes do not count for others. */

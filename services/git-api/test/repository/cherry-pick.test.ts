@@ -132,7 +132,7 @@ async function storedThings() {
 }
 
 test('a dry run shows the later changes of the commit, and stores nothing', async () => {
-  // git merges the change of a rename; a change of one file is applied without git.
+  // git merges the change of a rename; a change of a single file is applied without git.
   for (const [sha, start] of [
     [picks.edit, 'target'],
     [picks.rename, picks.edit],

@@ -1,7 +1,7 @@
 import { type SeriesMetrics, seriesKey } from '@switchyard/contracts/jobs'
 import { runningJobs, type SourceSnapshot } from '../sources/sources.js'
 
-/** Returns the metrics of one source as entries of a sample: the whole source, then each queue. */
+/** Returns the metrics of a source as entries of a sample: the whole source, then each queue. */
 export function metricsOf(source: string, snapshot: SourceSnapshot): [string, SeriesMetrics][] {
   const { queues, jobs } = snapshot
   const ofSource: SeriesMetrics = {

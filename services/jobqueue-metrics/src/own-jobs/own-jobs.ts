@@ -10,7 +10,7 @@ export interface JobDependencies {
   queues: OwnQueues
 }
 
-/** Identifies a job by the name of its queue and its id. */
+/** The key of a job: the name of its queue, and its id. */
 interface JobReference {
   queue: string
   id: string

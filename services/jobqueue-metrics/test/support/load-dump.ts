@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 
 const fixture = new URL('../fixtures/sidekiq-dumps.txt', import.meta.url)
 
-/** Loads every key of one section of the dumps into a Redis. */
+/** Loads every key of a section of the dumps into a Redis. */
 export async function loadSidekiqDump(redis: Redis, version: string): Promise<void> {
   const section = readFileSync(fixture, 'utf8')
     .split(/^#{16} /m)

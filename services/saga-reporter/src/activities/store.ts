@@ -161,7 +161,7 @@ const payloads = { parameter: payloadOf('parameter'), result: payloadOf('result'
 
 export type PayloadKind = keyof typeof payloads
 
-/** Returns the stored bytes of one payload of an activity; null when there is no such activity or payload. */
+/** Returns the stored bytes of a payload of an activity; null when there is no such activity or payload. */
 export async function findActivityPayload(
   database: Pooled,
   { tenant, sagaId, activityId }: SagaKey & { activityId: string },

@@ -28,7 +28,7 @@ export interface SagaCommandsDependencies extends Pick<CommandDependencies, 'dat
 
 const requestBytesMax = 64 * 1024
 
-/** The service `switchyard.sagas.v1.SagaCommands`, for callers that may report events. */
+/** Returns the service `switchyard.sagas.v1.SagaCommands`, for callers that may report events. */
 export function sagaCommandsService({
   admitReporter,
   logger,

@@ -270,7 +270,7 @@ export const changeByDecision = (
     return rows[0] ?? null
   })
 
-/** Identifies commands that were requested together. */
+/** The key of a batch: commands that were requested together. */
 export interface BatchKey {
   tenant: string
   batchId: string

@@ -40,7 +40,7 @@ async function findStepEnd(database: Pooled, search: SagaSearch, after: SagaPosi
   return end ?? null
 }
 
-/** Returns the rows to count in a step: rows of one index that include every match of the search. */
+/** Returns the rows to count in a step: the rows of an index that includes every match of the search. */
 function walked(
   search: SagaSearch,
   parameters: SqlParameters,

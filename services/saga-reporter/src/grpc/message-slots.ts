@@ -10,7 +10,7 @@ const slotsMax = 64
  * The share that is reserved for connections without a slot, so that busy connections do not block new ones.
  */
 const keptPart = 0.25
-/** Most slots that the calls of one connection may hold. */
+/** Most slots that the calls of a connection may hold together. */
 const slotsPerConnectionMax = 16
 /** Interval of the checks for stalled connections while calls wait for a slot. */
 const checkEveryMs = 500

@@ -37,7 +37,7 @@ export interface SagaQueryDependencies {
 
 const requestBytesMax = 64 * 1024
 
-/** The service `switchyard.sagas.v1.SagaQuery`. */
+/** Returns the service `switchyard.sagas.v1.SagaQuery`. */
 export function sagaQueryService(deps: SagaQueryDependencies): GrpcService {
   const { admitReader, database, watchSagas, logger } = deps
   const reading = <Request extends { tenant: string }, Response>(

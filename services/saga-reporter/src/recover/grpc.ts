@@ -31,7 +31,7 @@ export interface SagaRecoveryDependencies {
 
 const requestBytesMax = 64 * 1024
 
-/** The service `switchyard.sagas.v1.SagaRecovery`, for callers that may report events. */
+/** Returns the service `switchyard.sagas.v1.SagaRecovery`, for callers that may report events. */
 export function sagaRecoveryService({
   database,
   admitReporter,

@@ -21,7 +21,7 @@ export const eventReplyShape = z
   })
   .meta({ id: 'SagaEventReply', description: 'The result of one event' })
 
-/** Returns the outcome of one event of a call as text. The text of an unexpected failure is never shown. */
+/** Returns the outcome of an event of a call as text. The text of an unexpected failure is never shown. */
 export function presentEventReply(outcome: EventResult | Error): z.output<typeof eventReplyShape> {
   if (typeof outcome === 'string') {
     const isDuplicate = outcome === 'duplicate'
@@ -37,7 +37,7 @@ export function presentEventReply(outcome: EventResult | Error): z.output<typeof
   return { outcome: 'refused', message: 'refused', errors }
 }
 
-/** Returns the outcome of one event of a call as a gRPC message. */
+/** Returns the outcome of an event of a call as a gRPC message. */
 export function toEventReply(outcome: EventResult | Error): EventReply {
   const reply = presentEventReply(outcome)
   return { ...reply, outcome: codes[reply.outcome] }

@@ -12,7 +12,7 @@ const received = (id: string): NewSagaEvent => ({
   request: new Uint8Array(200),
 })
 
-/** A database that writes each batch when the test releases it. */
+/** Creates a database that writes each batch when the test releases the batch. */
 function slowDatabase() {
   const batches: { ids: string[]; finish: () => void }[] = []
   const writeBatch: WriteBatch = (events) =>

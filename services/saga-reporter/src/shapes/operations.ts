@@ -30,7 +30,7 @@ export function serializeRequest(operation: ReportedOperation, message: object):
 }
 
 /**
- * A function that reads the request of one operation.
+ * A function that reads the request of an operation.
  *
  * @throws DomainError invalid-parameters when the bytes are not a message of the operation
  */

@@ -62,7 +62,7 @@ const afterKey =
 const firstTime = ['-infinity', '', '']
 const firstKey = ['', '', '']
 
-/** Selects flags of one kind, to check whether their causes persist. */
+/** Selects flags of a kind, to check whether their causes persist. */
 const flagged = (kind: string): FlagSource => ({
   name: `flagged-${kind}`,
   cutoff: 'now',

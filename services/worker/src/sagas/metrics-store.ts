@@ -2,7 +2,7 @@ import type { Pooled } from '@switchyard/db'
 import { findLogHorizon, readLastPosition } from '@switchyard/saga-store'
 import { readSweepPosition, writeSweepPosition } from '../sweeps.js'
 
-/** Counts of one service at an instant; the service is null when none was named. */
+/** Counts of a service at an instant. The name is null for sagas whose events name no service. */
 export interface SagaCount {
   serviceName: string | null
   count: number

@@ -102,7 +102,8 @@ async function attempt(delivery: ClaimedDelivery, options: DeliverDependencies):
 }
 
 /**
- * Sends a delivery. One whose secret cannot be read is not sent, because its receiver could not verify it.
+ * Sends a delivery. Without a readable secret it sends nothing, because the receiver could not verify the
+ * delivery.
  */
 async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverDependencies) {
   let secrets: RequestSecrets

@@ -14,7 +14,7 @@ interface Told {
   services?: string[]
 }
 
-/** Starts the database of tests about the deployments of one project. */
+/** Starts the database of tests about the deployments of a project. */
 export async function startDeploymentsHarness() {
   const harness = await startHarness()
   const { database, redis } = harness

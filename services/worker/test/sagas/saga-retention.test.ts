@@ -40,7 +40,7 @@ const everythingIsTold = () =>
     }, poll)
     .toBe(true)
 
-/** Creates a saga of one step that ended that many days ago. */
+/** Creates a saga with a single step that ended that many days ago. */
 const finished = (id: string, days: number, service = 'orders') =>
   report(harness.database, [
     [started(id, service), days * day + 10],

@@ -22,7 +22,7 @@ export const createBodyMemory = (): Slots =>
     retryAfterMs: limits.waitMs,
   })
 
-/** The share of one request of the memory for bodies. */
+/** The part of the memory for bodies that a request holds. */
 export interface BodyMemory {
   /**
    * Waits until there is memory for more bytes.

@@ -97,7 +97,7 @@ const classOf = <Row,>({ numeric, wide }: Column<Row>) =>
   `${numeric ? 'text-right whitespace-nowrap tabular-nums' : 'xl:min-w-32'} ${wide ? 'hidden md:table-cell' : ''}`
 
 /**
- * The table of one numbered page of a list, with links to other pages. It is busy while it still shows the
+ * The table of a numbered page of a list, with links to other pages. It is busy while it still shows the
  * previous page.
  */
 export const PagedTable = <Row,>({

@@ -91,7 +91,7 @@ export function Panel({
   )
 }
 
-/** Names and values of one thing in columns; narrow screens show two columns. */
+/** The names and values of the properties of an object, in columns; narrow screens show two columns. */
 export const FactGrid = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-3 lg:grid-cols-5">
     {facts.map(([name, value]) => (

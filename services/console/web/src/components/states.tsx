@@ -35,7 +35,7 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
   </div>
 )
 
-/** The used part of a query, of one answer or of many pages. */
+/** The part of a query that is used here: of a query for an answer, or for a list of pages. */
 type Asked<Data> = Pick<UseQueryResult<Data>, 'data' | 'error' | 'isError'> & { refetch: () => unknown }
 
 /**

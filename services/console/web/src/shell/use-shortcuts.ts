@@ -14,7 +14,7 @@ function focusSearch(): boolean {
   return box !== null
 }
 
-/** The keys that work on every page, unless a field has the focus or a dialog is open. */
+/** Handles the keys that work on every page, unless a field has the focus or a dialog is open. */
 export function useShortcuts({
   onOpen,
   enabled,

@@ -20,8 +20,8 @@ import type { DeviceDependencies, NoToken } from './device-authorization.js'
 import * as deviceAuthorization from './device-authorization.js'
 
 /**
- * The device authorization grant of RFC 8628 at GitLab's addresses, and the endpoints of its page in the
- * console.
+ * Returns the routes of the device authorization grant (RFC 8628) at GitLab's addresses, and of its page in
+ * the console.
  */
 export function deviceAuthorizationRoutes(deps: DeviceDependencies): Route[] {
   const { program, person } = guardsOf(deps)

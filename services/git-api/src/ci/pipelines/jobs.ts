@@ -76,7 +76,7 @@ async function addViews(
   const ids = [...new Set(statuses.map(({ pipelineId }) => pipelineId))]
   const pipelines = await findPipelines(database, access.project.id, ids)
   const views = new Map<bigint, JobView>()
-  // Reads one after the other, so that a page of one sender takes one slot of git.
+  // Reads the pipelines one after the other, so that a request for a page takes a single slot of git.
   for (const [id, pipeline] of pipelines) views.set(id, await viewOf(access, pipeline))
   return statuses.flatMap((job) => {
     const view = views.get(job.pipelineId)

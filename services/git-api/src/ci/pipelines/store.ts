@@ -28,7 +28,7 @@ import {
 } from '../statuses/store.js'
 
 /**
- * The commit and ref of a pipeline. A pipeline is all statuses of one commit and ref, and corresponds to a
+ * The commit and ref of a pipeline. A pipeline has all statuses of a commit and ref, and corresponds to a
  * pipeline of GitLab.
  */
 export interface PipelineLabel {

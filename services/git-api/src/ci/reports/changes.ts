@@ -16,7 +16,7 @@ const findingsShownMax = 1_000
 
 type Test = ReportEntries['testCases'][number]
 
-/** Tests of one kind: the number of all, and the first of them. */
+/** Tests with the same kind of change, such as fixed tests: their number, and the first of them. */
 interface CountedTests {
   count: number
   tests: Test[]

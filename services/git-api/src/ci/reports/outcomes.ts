@@ -84,8 +84,8 @@ function seenIn(packed: Iterable<Uint8Array>): Map<bigint, Seen> {
 }
 
 /**
- * Marks the tests that failed and passed in reports of one name and commit: within this report, or in this
- * and an earlier one.
+ * Marks the tests that failed and passed in reports with the same name and commit: within this report, or in
+ * this and an earlier one.
  *
  * @param earlier earlier reports; the marks of a report include those of the reports that it replaced
  */

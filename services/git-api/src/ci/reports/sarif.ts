@@ -56,8 +56,8 @@ type Result = z.output<typeof result>
 
 export interface SarifFinding extends Finding {
   /**
-   * The texts that distinguish the finding from others. The line is not among them, because every change
-   * above it moves it.
+   * The texts by which the same finding is recognized in another report. The number of its line is left out,
+   * because every change above the line changes the number.
    */
   identity: string[]
 }

@@ -39,7 +39,7 @@ const changeFailureShape = z
     failed_at: z.date().nullable(),
     restored_at: z.date().nullable().meta({
       description:
-        'The time at which the figures recovered or the next successful deployment to the same environment replaced it; null: it lasts',
+        'The time at which the figures recovered, or at which the next successful deployment to the same environment replaced this one; null: the failure lasts',
     }),
     report: changeFailureReportShape.nullable(),
   })

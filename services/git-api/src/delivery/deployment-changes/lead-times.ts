@@ -1,4 +1,4 @@
-/** Most lead times that are stored of one deployment. */
+/** Most lead times that are stored for a deployment. */
 const leadTimesMax = 20
 
 /** The largest integer of PostgreSQL, about 68 years. */

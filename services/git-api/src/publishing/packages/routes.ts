@@ -34,8 +34,8 @@ import {
 } from './present.js'
 
 /**
- * The registry of generic packages. Callers who may read the code may read packages; callers who may push may
- * publish them.
+ * Returns the routes of the registry of generic packages. Callers who may read the code may read packages;
+ * callers who may push may publish them.
  */
 export function packageRoutes(deps: PackageDependencies): Route[] {
   const { readCode, pushCode, maintain } = deps.guards

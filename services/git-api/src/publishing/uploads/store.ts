@@ -44,7 +44,7 @@ export async function listUploads(
   return { uploads, total }
 }
 
-/** Identifies an upload by its id or by its address. */
+/** The id of an upload, or the secret and the file name in its address. */
 export type UploadKey = { id: number } | Pick<Upload, 'secret' | 'fileName'>
 
 export const findUpload = (

@@ -77,7 +77,7 @@ export async function listCommitDiscussions(
   return { discussions: [...discussions.values()], total: Number(counted?.total ?? 0) }
 }
 
-/** Lists the comments of one discussion of a commit, oldest first; empty when there is none. */
+/** Lists the comments of a discussion on a commit, oldest first; empty when there is none. */
 export const listCommentsOfDiscussion = (
   { prisma }: DatabaseOrTransaction,
   where: OfCommit,

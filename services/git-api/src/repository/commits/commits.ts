@@ -37,7 +37,7 @@ export interface CommitState {
   status: string | null
   /** The newest pipeline of any ref; null without a status. */
   lastPipeline: PipelineWithAuthor | null
-  /** The CI job that pushed the commit; null: no job pushed it with its identity token. */
+  /** The CI job that added the commit; null: no job added it with its identity token. */
   job: JobIdentity | null
 }
 

@@ -311,12 +311,12 @@ interface LineRange {
 }
 
 /**
- * Returns the lines of a file with the commits that changed them last; adjacent lines of one commit form a
- * group. A binary file has no lines.
+ * Returns the lines of a file with the commits that changed them last; adjacent lines of the same commit form
+ * a group. A binary file has no lines.
  *
  * @param range undefined: every line
  * @throws DomainError invalid for a range that ends before it begins; too-large for more than 4 MiB;
- *   unavailable when git takes longer than a minute; as {@link describeFile}
+ * unavailable when git takes longer than a minute; as {@link describeFile}
  */
 export async function readBlame(
   access: ProjectCall,

@@ -44,7 +44,7 @@ export type ServeExchange = (
 ) => Promise<void>
 
 /**
- * Runs the work when the sender gets a slot. All fetches and pushes of one user, or of one anonymous address,
+ * Runs the work when the sender gets a slot. All fetches and pushes of a user, or of an anonymous address,
  * share a limit.
  */
 export function inStream(

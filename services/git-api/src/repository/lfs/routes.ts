@@ -29,7 +29,10 @@ import * as lfs from './lfs.js'
 import * as locks from './locks.js'
 import { lfsAnswers, presentCursor, presentLfsBatch, presentLfsLock } from './present.js'
 
-/** The API of Git LFS. Callers who may fetch may download; callers who may push may upload and lock. */
+/**
+ * Returns the routes of the API of Git LFS. Callers who may fetch may download; callers who may push may
+ * upload and lock.
+ */
 export function lfsRoutes(deps: LfsDependencies): Route[] {
   const guards = createGitGuards(deps.guards)
   const fetch = whereEnabled(guards.fetch)

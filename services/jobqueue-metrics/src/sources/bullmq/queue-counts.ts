@@ -10,7 +10,7 @@ interface CountedBase {
   hasHeartbeat: boolean
 }
 
-/** The number of jobs in each key of one queue. */
+/** The number of jobs in each key of a queue. */
 export interface QueueCounts {
   isPaused: boolean
   waiting: number

@@ -41,7 +41,7 @@ export interface RedisReader {
   close(): void
 }
 
-/** Commands of one pipeline. Writing more of them at once would delay other requests for too long. */
+/** Commands in a pipeline. Writing more of them at once would delay other requests for too long. */
 const pipelineLength = 250
 /**
  * Concurrent pipelines. More would be faster with a distant Redis, but their answers would be read in one

@@ -107,7 +107,7 @@ function ActivityRow({
 }: {
   row: TimelineRow
   index: number
-  /** Measures the height of one of many rows. */
+  /** Measures the height of the row. Undefined in a short list, which shows all of its rows. */
   measure: ((row: HTMLTableRowElement | null) => void) | undefined
   isChosen: boolean
   onChoose: (activityId: string) => void

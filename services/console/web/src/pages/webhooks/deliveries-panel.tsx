@@ -16,7 +16,7 @@ import { pathOf, type WebhookKind } from './webhooks-panel'
 const refreshMs = 5000
 
 /**
- * The deliveries of one webhook, newest first.
+ * The deliveries of a webhook, newest first.
  *
  * @param hook its id, from the address of the page
  * @param close a link to the page without this list

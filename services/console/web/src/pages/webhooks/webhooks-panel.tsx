@@ -36,14 +36,14 @@ export interface WebhookKind<Shown extends Hook> {
   test: { sends: ReactNode; fields?: (hook: Shown) => ReactNode; below: (form: FormData) => string }
 }
 
-/** Returns the address of one webhook in the API, or of a path below it. */
+/** Returns the address of a webhook in the API, or of a path below it. */
 export const pathOf = (
   { address, query }: Pick<WebhookKind<never>, 'address' | 'query'>,
   id: number | string,
   below = '',
 ) => withQuery(`${address}/${id}${below}`, query)
 
-/** Webhooks of one kind, with actions to create, change, test, pause and delete them. */
+/** The webhooks of a kind (project or sagas), with actions to create, change, test, pause and delete them. */
 export function WebhooksPanel<Shown extends Hook>({
   kind,
   mayChange,

@@ -49,7 +49,7 @@ function labelOf(deployment: EndedDeployment): string {
 }
 
 /**
- * Deployments to environments of one tier. Those with findings have an exclamation mark, their number and
+ * The deployments to environments of a tier. Those with findings have an exclamation mark, their number and
  * their project.
  */
 export function DeploymentLane({

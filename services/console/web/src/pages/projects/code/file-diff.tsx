@@ -8,7 +8,7 @@ import { DiffBody } from './diff-body'
 import type { DiffView } from './diff-rows'
 import { countLines, type Hunk, parseDiff } from './parse-diff'
 
-/** Loads the text of one file, when the list of files has no texts. */
+/** Loads the text of a file, when the list of files has no texts. */
 export interface FileSource {
   key: readonly unknown[]
   load: (path: string, signal: AbortSignal) => Promise<FileChange[]>

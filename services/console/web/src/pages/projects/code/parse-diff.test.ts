@@ -17,7 +17,7 @@ const sample = `@@ -1,3 +1,4 @@ class Order
 
 const signs = { context: ' ', added: '+', removed: '-' } as const
 
-/** Lines of one hunk, of any kind, as the text of a diff. */
+/** Lines of a hunk, of any kind, as the text of a diff. */
 const hunk = fc.record({
   oldLine: fc.nat(5000),
   newLine: fc.nat(5000),

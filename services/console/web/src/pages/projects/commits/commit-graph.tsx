@@ -53,7 +53,10 @@ const colorOf = (lane: number) => colors[lane % colors.length]
 const xOf = (lane: number) => Math.min(lane, lanesMax) * laneWidth + laneWidth / 2
 const middle = height / 2
 
-/** The lines of one commit, only for decoration, because the page of the commit names its parents. */
+/**
+ * The lines of the graph in the row of a commit, only for decoration, because the page of the commit names
+ * its parents.
+ */
 export function GraphCell({ row, lanes }: { row: GraphRow; lanes: number }) {
   const width = (Math.min(lanes, lanesMax) + 1) * laneWidth
   return (

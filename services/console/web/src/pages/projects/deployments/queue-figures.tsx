@@ -28,7 +28,7 @@ const rows: Row[] = [
   },
 ]
 
-/** The figures of the queues of one service, before and after. */
+/** The figures of the queues of a service before and after a deployment. */
 export function QueueFigures({ queues, finishedAt }: { queues: Queues; finishedAt: string | null }) {
   const { service_name, common_cause, before, after, findings } = queues
   const heading = `Queues of ${service_name}`

@@ -21,7 +21,7 @@ interface Row {
   findings: ImpactFinding[]
 }
 
-/** The figures of one service, before and after, with links to the sagas behind each. */
+/** The figures of a service before and after a deployment, with links to the counted sagas. */
 export function ServiceFigures({
   service,
   impact,

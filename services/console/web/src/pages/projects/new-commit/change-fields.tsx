@@ -12,7 +12,7 @@ const kindNames: Record<Kind, string> = {
   delete: 'Delete a file',
 }
 
-/** The fields of one change. When the path of an existing file is typed, its text is loaded. */
+/** The fields of a change in the form. When the path of an existing file is typed, its text is loaded. */
 export function ChangeFields({
   change,
   title,

@@ -18,7 +18,7 @@ const route = getRouteApi('/projects/$namespace/$name/pipelines')
 const statuses = ['running', 'pending', 'success', 'failed', 'canceled', 'skipped'] as const
 const refreshMs = 5000
 
-/** The pipelines of the project. Each is all statuses of one commit and branch or tag. */
+/** The pipelines of the project. A pipeline has all statuses of a commit and a branch or tag. */
 export function PipelinesPage() {
   const { path_with_namespace } = useProject()
   const project = useProjectPath()

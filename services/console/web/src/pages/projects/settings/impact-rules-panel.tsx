@@ -242,7 +242,7 @@ const columns: Column<ImpactRule>[] = [
   },
 ]
 
-/** The runs of one rule, newest first. */
+/** The runs of a rule, newest first. */
 export function RuleRunsPanel({ rule }: { rule: string }) {
   const address = `${useProjectPath()}/impact_rules/${segment(rule)}/runs`
   const params = useProjectParams()

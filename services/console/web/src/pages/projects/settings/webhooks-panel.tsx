@@ -65,7 +65,7 @@ export function ProjectWebhooksPanel({ mayChange }: { mayChange: boolean }) {
   return <WebhooksPanel kind={kind} mayChange={mayChange} />
 }
 
-/** The deliveries of one webhook of a project. */
+/** The deliveries of a webhook of a project. */
 export function ProjectDeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: boolean }) {
   const address = `${useProjectPath()}/hooks`
   const params = useProjectParams()
