@@ -59,7 +59,7 @@ const tokenHolder: Guard<Caller> = documented({ who: 'every token that works' },
 })
 
 /**
- * A token needs a scope for it to replace itself, so that a leaked read-only token cannot lock its owner out.
+ * A token needs a scope to replace itself, so that a leaked read-only token cannot lock its owner out.
  */
 const selfRotation: Guard<Caller> = documented(
   { who: 'tokens with the scope `api` or `self_rotate`' },

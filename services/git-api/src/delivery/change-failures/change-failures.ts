@@ -50,8 +50,8 @@ export async function getChangeFailure(
 }
 
 /**
- * The statement that a deployment was a failure. It is possible for deployments that ended with success or
- * failure.
+ * Reports of failures: statements that a deployment was a failed change. They are possible for deployments
+ * that ended with success or failure.
  */
 export const failureReports = statementsOf({
   events: { added: 'change_failure_reported', removed: 'change_failure_withdrawn' },

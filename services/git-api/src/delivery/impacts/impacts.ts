@@ -92,8 +92,8 @@ async function listSharers(database: Database, deployment: DeploymentView) {
 }
 
 /**
- * The statement that a deployment is not the cause of its findings. It prevents rules from acting, so it is
- * possible only after something was found.
+ * Dismissals: statements that a deployment is not the cause of its findings. A dismissal prevents rules from
+ * acting, so it is possible only for a deployment with findings.
  */
 export const dismissals = statementsOf({
   events: { added: 'deployment_impact_dismissed', removed: 'deployment_impact_restored' },

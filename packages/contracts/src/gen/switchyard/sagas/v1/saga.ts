@@ -12,7 +12,7 @@ export const protobufPackage = "switchyard.sagas.v1";
 
 export const protobufFileName = "switchyard/sagas/v1/saga.proto";
 
-/** A saga, without its activities. Times that nothing has told are unset. */
+/** A saga, without its activities. Unknown times are unset. */
 export interface Saga {
   sagaId: string;
   tenant: string;
@@ -37,25 +37,25 @@ export interface Saga {
   lastEventAt: Date | undefined;
   tags: string[];
   flags: SagaFlag[];
-  /** When an operator saw to it last. */
+  /** The time at which an operator last resolved the saga. */
   resolvedAt: Date | undefined;
   resolvedBy?:
     | string
     | undefined;
-  /** From its start, or what was received first, to its end. */
+  /** Milliseconds from its start to its end; without a reported start, from the first event. */
   durationMs?:
     | number
     | undefined;
-  /** The saga that began this one; it may be unknown. */
+  /** The saga that started this one. It may be unknown. */
   parentSagaId?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** What the server noticed by itself. */
+/** A condition that the server has found, and that no client reports. */
 export interface SagaFlag {
   /** stuck, overdue, settled, parked or inconsistent. */
   kind: string;
-  /** Unset when it is the saga's as a whole. */
+  /** Unset when the flag is about the whole saga. */
   activityId?: string | undefined;
   since: Date | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -68,12 +68,14 @@ export interface Activity {
   order?:
     | number
     | undefined;
-  /** Executing, Revoked, ExecuteAborted, Overtime, Executed, Compensating, CompensateAborted or Compensated. */
+  /**
+   * Executing, Revoked, ExecuteAborted, Overtime, Executed, Compensating, CompensateAborted or Compensated.
+   */
   status: string;
   timeOutSeconds?:
     | number
     | undefined;
-  /** 1 is the first; 0 while it has not begun. */
+  /** Number of the attempt, from 1; 0 before the activity begins. */
   executeAttempts: number;
   compensateAttempts: number;
   /** Its compensation was given up. */
@@ -92,17 +94,17 @@ export interface Activity {
   result:
     | Payload
     | undefined;
-  /** How its execution ended, also when compensating hides that. Unset while it has not begun. */
+  /** The result of its execution, also after its compensation began. Unset before the execution begins. */
   executeStatus?:
     | string
     | undefined;
-  /** Unset while compensating has not begun. */
+  /** Unset before the compensation begins. */
   compensationStatus?:
     | string
     | undefined;
-  /** Retry reports without number and status. */
+  /** Number of retry reports that name neither a number nor a status. */
   retryReports: number;
-  /** Its start and its time out. */
+  /** The start of the activity plus its time-out. */
   deadlineAt:
     | Date
     | undefined;
@@ -116,35 +118,35 @@ export interface Activity {
   compensateAbortedAt:
     | Date
     | undefined;
-  /** From its reported beginning to its end; unset while either is unknown. */
+  /** Milliseconds from its reported start to its end; unset while either is unknown. */
   executeDurationMs?: number | undefined;
   compensateDurationMs?:
     | number
     | undefined;
-  /** Bytes of the whole errors, of which execute_errors and compensate_errors may be the beginning. */
+  /** Bytes of the complete errors; execute_errors and compensate_errors may have only their beginning. */
   executeErrorsSize?: number | undefined;
   compensateErrorsSize?:
     | number
     | undefined;
-  /** Equal for errors that differ in ids and numbers only. Unset without errors. */
+  /** The same for errors that differ only in ids and numbers. Unset without errors. */
   errorFingerprint?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Bytes a client reported. */
+/** A payload that a client reported. */
 export interface Payload {
-  /** Its first bytes, at most 16 KiB. */
+  /** The first bytes of the payload, at most 16 KiB. */
   head: Buffer;
-  /** Of the whole payload. */
+  /** Size of the whole payload in bytes. */
   size: number;
-  /** Of the whole payload, in hexadecimal. */
+  /** SHA-256 of the whole payload, in hexadecimal. */
   sha256: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** An entry of the log. service_name and what follows it are those of the moment in which it was read. */
+/** An entry of the log. service_name and the fields after it have the values at the time of reading. */
 export interface SagaEvent {
-  /** Its place in the log: later entries have higher numbers, not every number exists. */
+  /** Position in the log. Later entries have higher numbers; some numbers do not exist. */
   sequence: number;
   tenant: string;
   /** Unset while no event has named the saga of its activity. */
@@ -157,7 +159,7 @@ export interface SagaEvent {
     | undefined;
   /** Such as ActivityEnded. */
   operation: string;
-  /** What the client was told: recorded, duplicate, late, parked or conflict recorded. */
+  /** The answer to the client: recorded, duplicate, late, parked or conflict recorded. */
   result: string;
   receivedAt:
     | Date

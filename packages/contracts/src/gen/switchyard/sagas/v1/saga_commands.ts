@@ -81,15 +81,15 @@ export function commandKindToJSON(object: CommandKind): string {
 
 export enum CommandResult {
   COMMAND_RESULT_UNSPECIFIED = 0,
-  /** COMMAND_RESULT_SUCCEEDED - It was done. */
+  /** COMMAND_RESULT_SUCCEEDED - The command was carried out. */
   COMMAND_RESULT_SUCCEEDED = 1,
-  /** COMMAND_RESULT_FAILED - It was tried and did not work. */
+  /** COMMAND_RESULT_FAILED - The command was tried and failed. */
   COMMAND_RESULT_FAILED = 2,
-  /** COMMAND_RESULT_REFUSED - It was not tried, and never will be. */
+  /** COMMAND_RESULT_REFUSED - The command was not tried, and never will be. */
   COMMAND_RESULT_REFUSED = 3,
   /**
-   * COMMAND_RESULT_RETURNED - It was not tried: it may be leased again at once, also by the same caller unless that names it in
-   * except_ids. Only before the lease ends.
+   * COMMAND_RESULT_RETURNED - The command was not tried, and may be leased again at once, also by the same
+   * caller unless it names the command in except_ids. Only valid before the lease ends.
    */
   COMMAND_RESULT_RETURNED = 4,
   UNRECOGNIZED = -1,
@@ -148,9 +148,12 @@ export interface LeaseCommandsRequest {
    * again only when an operator asks for it.
    */
   leaseSeconds: number;
-  /** How long the call waits for a command: 0 to 60. Unset: 0. It ends half a second before its deadline. */
+  /**
+   * Seconds for which the call waits for a command: 0 to 60. Unset: 0. The call ends half a second before its
+   * deadline.
+   */
   waitSeconds: number;
-  /** Who asks; operators see it. */
+  /** Name of the caller, which operators see. */
   worker: string;
   /**
    * At most 1000 ids of commands that the caller does not want, such as those that it has returned because
@@ -166,24 +169,24 @@ export interface LeaseCommandsResponse {
 }
 
 export interface LeasedCommand {
-  /** The same for every delivery of a command: take it as the key by which an effect happens once. */
+  /** The same for every delivery of a command. Use it as the key with which an effect happens only once. */
   id: string;
   tenant: string;
   sagaId: string;
   kind: CommandKind;
-  /** The step of retry and skip; else empty. */
+  /** The step of retry and skip; otherwise empty. */
   activityId: string;
   reason: string;
   /** User name of the operator. */
   requestedBy: string;
-  /** Names this lease; secret of its holder. */
+  /** Identifies this lease. A secret of its holder. */
   leaseToken: string;
   leasedUntil:
     | Date
     | undefined;
   /**
-   * How often the command was leased, this time included. From 2 on, an operator may have had it delivered
-   * again although nobody knows what the delivery before has done.
+   * Number of leases of the command, including this one. From 2 on, an operator may have had it delivered
+   * again although the effect of the previous delivery is unknown.
    */
   delivery: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -945,12 +948,12 @@ export const AcknowledgeCommandResponse: MessageFns<AcknowledgeCommandResponse> 
 };
 
 /**
- * Hands what operators ask of a saga to the orchestrators of its service, each command to one of them. Who
- * may report may call it.
+ * Delivers commands of operators to the orchestrators of a service, each command to one orchestrator. Callers
+ * that may report events may call it.
  */
 export type SagaCommandsService = typeof SagaCommandsService;
 export const SagaCommandsService = {
-  /** Leases commands of a service, the oldest first. It waits for one when there is none. */
+  /** Leases commands of a service, oldest first. Without a command, the call waits for one. */
   leaseCommands: {
     path: "/switchyard.sagas.v1.SagaCommands/LeaseCommands" as const,
     requestStream: false as const,
@@ -962,7 +965,7 @@ export const SagaCommandsService = {
     responseDeserialize: (value: Buffer): LeaseCommandsResponse => LeaseCommandsResponse.decode(value),
   },
   /**
-   * Says what became of a leased command. Repeating it is no error. FAILED_PRECONDITION when the command has
+   * Answers a leased command. Repeating an answer is no error. FAILED_PRECONDITION when the command has
    * another answer, was returned, or was leased again.
    */
   acknowledgeCommand: {
@@ -979,17 +982,17 @@ export const SagaCommandsService = {
 } as const;
 
 export interface SagaCommandsServer extends UntypedServiceImplementation {
-  /** Leases commands of a service, the oldest first. It waits for one when there is none. */
+  /** Leases commands of a service, oldest first. Without a command, the call waits for one. */
   leaseCommands: handleUnaryCall<LeaseCommandsRequest, LeaseCommandsResponse>;
   /**
-   * Says what became of a leased command. Repeating it is no error. FAILED_PRECONDITION when the command has
+   * Answers a leased command. Repeating an answer is no error. FAILED_PRECONDITION when the command has
    * another answer, was returned, or was leased again.
    */
   acknowledgeCommand: handleUnaryCall<AcknowledgeCommandRequest, AcknowledgeCommandResponse>;
 }
 
 export interface SagaCommandsClient extends Client {
-  /** Leases commands of a service, the oldest first. It waits for one when there is none. */
+  /** Leases commands of a service, oldest first. Without a command, the call waits for one. */
   leaseCommands(
     request: LeaseCommandsRequest,
     callback: (error: ServiceError | null, response: LeaseCommandsResponse) => void,
@@ -1006,7 +1009,7 @@ export interface SagaCommandsClient extends Client {
     callback: (error: ServiceError | null, response: LeaseCommandsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Says what became of a leased command. Repeating it is no error. FAILED_PRECONDITION when the command has
+   * Answers a leased command. Repeating an answer is no error. FAILED_PRECONDITION when the command has
    * another answer, was returned, or was leased again.
    */
   acknowledgeCommand(

@@ -41,14 +41,17 @@ export enum EventOutcome {
   EVENT_OUTCOME_RECORDED = 1,
   /** EVENT_OUTCOME_DUPLICATE - The event was stored before. */
   EVENT_OUTCOME_DUPLICATE = 2,
-  /** EVENT_OUTCOME_REJECTED - The event can never be valid, as isSuccess=false of a single call. */
+  /** EVENT_OUTCOME_REJECTED - The event can never be valid, like isSuccess=false of a single call. */
   EVENT_OUTCOME_REJECTED = 3,
   /**
-   * EVENT_OUTCOME_REFUSED - The event is not stored, as by a single call that ends with a status that sending it again does not
-   * change.
+   * EVENT_OUTCOME_REFUSED - The event is not stored, and sending it again does not change that: a single call
+   * would end with an error status.
    */
   EVENT_OUTCOME_REFUSED = 4,
-  /** EVENT_OUTCOME_RETRYABLE - The event could not be stored now and may be sent again. No event behind it in the call is stored either. */
+  /**
+   * EVENT_OUTCOME_RETRYABLE - The event could not be stored now and may be sent again. No later event of the
+   * call is stored either.
+   */
   EVENT_OUTCOME_RETRYABLE = 5,
   UNRECOGNIZED = -1,
 }
@@ -106,7 +109,7 @@ export interface ReportEventsRequest {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** An event, with what the metadata of a call of svc.Sagas.Server.Grpc.Saga says of a single event. */
+/** An event, with the fields that a single call of svc.Sagas.Server.Grpc.Saga has in its metadata. */
 export interface ReportedEvent {
   /** As x-event-id: the same id is the same event, however often it is sent. */
   id: string;
@@ -149,14 +152,14 @@ export interface ReportEventsResponse {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** What became of an event. */
+/** The result of an event. */
 export interface EventReply {
   outcome: EventOutcome;
-  /** As CommonResponse.message of a single call. */
+  /** Like CommonResponse.message of a single call. */
   message: string;
   /**
-   * Empty, or a code and what is wrong: `SAGA_ID_REQUIRED: …` of a rejected event; of a refused event
-   * FORBIDDEN, INVALID_PARAMETERS or INTERNAL; of a retryable event UNAVAILABLE or RATE_LIMITED.
+   * Empty, or a code and the problem: `SAGA_ID_REQUIRED: …` for a rejected event; FORBIDDEN,
+   * INVALID_PARAMETERS or INTERNAL for a refused event; UNAVAILABLE or RATE_LIMITED for a retryable event.
    */
   errors: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -898,12 +901,12 @@ export const EventReply: MessageFns<EventReply> = {
   },
 };
 
-/** Takes lifecycle events of sagas, many in one call. */
+/** Accepts lifecycle events of sagas, many in one call. */
 export type SagaIngestService = typeof SagaIngestService;
 export const SagaIngestService = {
   /**
-   * Stores the events in their order, each by itself: an event that is refused keeps no other event from
-   * being stored. The answer comes once PostgreSQL has committed. A call may be repeated: known events are
+   * Stores the events in their order, each separately, so a refused event does not prevent the others from
+   * being stored. The answer comes after the commit in PostgreSQL. A call may be repeated: known events are
    * answered as duplicates.
    */
   reportEvents: {
@@ -920,8 +923,8 @@ export const SagaIngestService = {
 
 export interface SagaIngestServer extends UntypedServiceImplementation {
   /**
-   * Stores the events in their order, each by itself: an event that is refused keeps no other event from
-   * being stored. The answer comes once PostgreSQL has committed. A call may be repeated: known events are
+   * Stores the events in their order, each separately, so a refused event does not prevent the others from
+   * being stored. The answer comes after the commit in PostgreSQL. A call may be repeated: known events are
    * answered as duplicates.
    */
   reportEvents: handleUnaryCall<ReportEventsRequest, ReportEventsResponse>;
@@ -929,8 +932,8 @@ export interface SagaIngestServer extends UntypedServiceImplementation {
 
 export interface SagaIngestClient extends Client {
   /**
-   * Stores the events in their order, each by itself: an event that is refused keeps no other event from
-   * being stored. The answer comes once PostgreSQL has committed. A call may be repeated: known events are
+   * Stores the events in their order, each separately, so a refused event does not prevent the others from
+   * being stored. The answer comes after the commit in PostgreSQL. A call may be repeated: known events are
    * answered as duplicates.
    */
   reportEvents(

@@ -31,7 +31,7 @@ export interface GetSagaRequest {
   /** Unset: default. */
   tenant: string;
   sagaId: string;
-  /** next_page_token of the response before: the next 1,000 activities. */
+  /** next_page_token of the previous response: the next 1,000 activities. */
   pageToken: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -42,7 +42,7 @@ export interface GetSagaResponse {
     | undefined;
   /** In their order, at most 1,000. */
   activities: Activity[];
-  /** Where the next page of activities begins. Empty on the last one. */
+  /** The start of the next page of activities. Empty on the last page. */
   nextPageToken: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -60,7 +60,7 @@ export interface ListSagasRequest {
     | undefined;
   /** At most 100. Unset: 20. */
   pageSize: number;
-  /** next_page_token of the page before, of the same filters and order; unset: the first page. */
+  /** next_page_token of the previous page, with the same filters and order. Unset: the first page. */
   pageToken: string;
   /** succeeded, compensated, empty or inconsistent. */
   outcome?:
@@ -83,7 +83,7 @@ export interface ListSagasRequest {
   late?:
     | boolean
     | undefined;
-  /** Part of the errors of an activity, in any case; at least 3 characters. */
+  /** Part of the errors of an activity, case-insensitive, at least 3 characters. */
   errorsContains?:
     | string
     | undefined;
@@ -100,27 +100,27 @@ export interface ListSagasRequest {
     | Date
     | undefined;
   /**
-   * created_at, updated_at, ended_at (leaves out what has not ended) or id. Unset: the one of the filter,
-   * which is id with id_prefix, ended_at or updated_at with such a range, else created_at.
+   * created_at, updated_at, ended_at (without unfinished sagas) or id. Unset: id with id_prefix; ended_at or
+   * updated_at with a range of that time; otherwise created_at.
    */
   orderBy?:
     | string
     | undefined;
-  /** asc or desc. Unset: asc by id, else desc. */
+  /** asc or desc. Unset: asc by id, otherwise desc. */
   sort?:
     | string
     | undefined;
   /** Asks for status_counts. */
   withCounts: boolean;
-  /** Sagas that this saga began. */
+  /** Sagas that this saga started. */
   parentSagaId?:
     | string
     | undefined;
-  /** Of the errors of an activity, exactly, as failures in the figures of sagas have it. */
+  /** Fingerprint of the errors of an activity, as the failures in the metrics of sagas have it. */
   fingerprint?:
     | string
     | undefined;
-  /** Part of the id, in any case; alone, of the newest 100,000 sagas. */
+  /** Part of the id, case-insensitive. Without other filters, only the newest 100,000 sagas are searched. */
   search?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -130,8 +130,8 @@ export interface ListSagasResponse {
   /** Unset on the last page. */
   nextPageToken: string;
   /**
-   * How many sagas of each status the other filters find. Empty unless asked for, and when counting took too
-   * long.
+   * Number of sagas of each status that match the other filters. Empty unless it was requested, and when
+   * counting took too long.
    */
   statusCounts: StatusCount[];
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -141,7 +141,7 @@ export interface StatusCount {
   status: string;
   /** At most 10000. */
   count: number;
-  /** There are more than that. */
+  /** There are more sagas than count. */
   more: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -158,20 +158,20 @@ export interface WatchSagasRequest {
   statuses: string[];
   /** Such as ActivityEnded. Unset: any. */
   operations: string[];
-  /** Events after this one, 0 for all there are. Unset: what comes from now on. */
+  /** Events after this sequence; 0: all events. Unset: only events from now on. */
   afterSequence?: number | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface WatchSagasResponse {
-  /** Where to go on from, should the stream end now. It also comes alone, every 15 seconds. */
+  /** The sequence to continue from when the stream ends. Every 15 seconds it is sent without an event. */
   sequence: number;
   event:
     | SagaEvent
     | undefined;
   /**
-   * The sequence asked for is beyond the end of the log: the log was restored from a copy. Events follow from
-   * its end.
+   * The requested sequence is beyond the end of the log, because the log was restored from a copy. The stream
+   * continues with the events after the end of the log.
    */
   reset: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -1572,7 +1572,7 @@ export const SagaQueryService = {
     responseSerialize: (value: GetSagaResponse): Buffer => Buffer.from(GetSagaResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetSagaResponse => GetSagaResponse.decode(value),
   },
-  /** A page of the sagas that all of the given filters find. */
+  /** A page of the sagas that match all given filters. */
   listSagas: {
     path: "/switchyard.sagas.v1.SagaQuery/ListSagas" as const,
     requestStream: false as const,
@@ -1583,9 +1583,9 @@ export const SagaQueryService = {
     responseDeserialize: (value: Buffer): ListSagasResponse => ListSagasResponse.decode(value),
   },
   /**
-   * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its
-   * sequence. Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with
-   * ABORTED when the client reads too slowly: go on from the last sequence.
+   * Follows the log until the client ends the call. Each event comes exactly once, in the order of its
+   * sequence. Ends with UNAVAILABLE when the server stops or has too many streams, and with ABORTED when the
+   * client reads too slowly. Then continue from the last sequence.
    */
   watchSagas: {
     path: "/switchyard.sagas.v1.SagaQuery/WatchSagas" as const,
@@ -1601,12 +1601,12 @@ export const SagaQueryService = {
 export interface SagaQueryServer extends UntypedServiceImplementation {
   /** One saga with its activities. NOT_FOUND when there is none. */
   getSaga: handleUnaryCall<GetSagaRequest, GetSagaResponse>;
-  /** A page of the sagas that all of the given filters find. */
+  /** A page of the sagas that match all given filters. */
   listSagas: handleUnaryCall<ListSagasRequest, ListSagasResponse>;
   /**
-   * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its
-   * sequence. Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with
-   * ABORTED when the client reads too slowly: go on from the last sequence.
+   * Follows the log until the client ends the call. Each event comes exactly once, in the order of its
+   * sequence. Ends with UNAVAILABLE when the server stops or has too many streams, and with ABORTED when the
+   * client reads too slowly. Then continue from the last sequence.
    */
   watchSagas: handleServerStreamingCall<WatchSagasRequest, WatchSagasResponse>;
 }
@@ -1628,7 +1628,7 @@ export interface SagaQueryClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetSagaResponse) => void,
   ): ClientUnaryCall;
-  /** A page of the sagas that all of the given filters find. */
+  /** A page of the sagas that match all given filters. */
   listSagas(
     request: ListSagasRequest,
     callback: (error: ServiceError | null, response: ListSagasResponse) => void,
@@ -1645,9 +1645,9 @@ export interface SagaQueryClient extends Client {
     callback: (error: ServiceError | null, response: ListSagasResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its
-   * sequence. Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with
-   * ABORTED when the client reads too slowly: go on from the last sequence.
+   * Follows the log until the client ends the call. Each event comes exactly once, in the order of its
+   * sequence. Ends with UNAVAILABLE when the server stops or has too many streams, and with ABORTED when the
+   * client reads too slowly. Then continue from the last sequence.
    */
   watchSagas(request: WatchSagasRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchSagasResponse>;
   watchSagas(

@@ -27,11 +27,17 @@ export const protobufFileName = "switchyard/sagas/v1/saga_recovery.proto";
 
 export enum Resolution {
   RESOLUTION_UNSPECIFIED = 0,
-  /** RESOLUTION_DONE - Nothing is left to do: it is leased again only after new events. */
+  /** RESOLUTION_DONE - Nothing is left to do. The saga is leased again only after new events. */
   RESOLUTION_DONE = 1,
-  /** RESOLUTION_FAILED - It did not work: it is leased again after a pause that doubles with each attempt. */
+  /**
+   * RESOLUTION_FAILED - The attempt failed. The saga is leased again after a pause that doubles with each
+   * attempt.
+   */
   RESOLUTION_FAILED = 2,
-  /** RESOLUTION_RETURNED - Not tried: it may be leased again at once, and the attempt does not count. */
+  /**
+   * RESOLUTION_RETURNED - The saga was not tried. It may be leased again at once, and the attempt does not
+   * count.
+   */
   RESOLUTION_RETURNED = 3,
   UNRECOGNIZED = -1,
 }
@@ -81,13 +87,13 @@ export interface ClaimRequest {
   max: number;
   /** 1 to 3600. Unset: 60. */
   leaseSeconds: number;
-  /** Only sagas without events for so long. Unset: 240. */
+  /** Only sagas without events for this number of seconds. Unset: 240. */
   minIdleSeconds?:
     | number
     | undefined;
-  /** Who asks; operators see it. */
+  /** Name of the caller, which operators see. */
   worker: string;
-  /** Sagas with status Error too, whose compensation was given up. */
+  /** Also sagas with status Error, whose compensation was given up. */
   includeErrors: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -106,19 +112,19 @@ export interface LeasedSaga {
    * Revoked.
    */
   activities: Activity[];
-  /** Names this lease; secret of its holder. */
+  /** Identifies this lease. A secret of its holder. */
   leaseToken: string;
   leasedUntil:
     | Date
     | undefined;
-  /** How often the saga was leased, this time included. */
+  /** Number of leases of the saga, including this one. */
   attempt: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface ExtendRequest {
   leaseToken: string;
-  /** From now on: 1 to 3600. Unset: 60. */
+  /** Seconds from now on: 1 to 3600. Unset: 60. */
   leaseSeconds: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -137,7 +143,7 @@ export interface CompleteRequest {
 }
 
 export interface CompleteResponse {
-  /** From when on the saga may be leased again; unset when it is done. */
+  /** The time from which the saga may be leased again; unset when it is done. */
   availableAt: Date | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
@@ -1000,10 +1006,13 @@ export const CompleteResponse: MessageFns<CompleteResponse> = {
   },
 };
 
-/** Hands unfinished sagas to those who can finish them, each to one at a time. Who may report may call it. */
+/**
+ * Leases unfinished sagas to callers that can finish them, each saga to one caller at a time. Callers that
+ * may report events may call it.
+ */
 export type SagaRecoveryService = typeof SagaRecoveryService;
 export const SagaRecoveryService = {
-  /** Leases sagas of a service that have not ended and stand still. Longest idle first. */
+  /** Leases sagas of a service that have not ended and have no new events, longest idle first. */
   claim: {
     path: "/switchyard.sagas.v1.SagaRecovery/Claim" as const,
     requestStream: false as const,
@@ -1036,7 +1045,7 @@ export const SagaRecoveryService = {
 } as const;
 
 export interface SagaRecoveryServer extends UntypedServiceImplementation {
-  /** Leases sagas of a service that have not ended and stand still. Longest idle first. */
+  /** Leases sagas of a service that have not ended and have no new events, longest idle first. */
   claim: handleUnaryCall<ClaimRequest, ClaimResponse>;
   /** Prolongs a lease. FAILED_PRECONDITION when it has ended or someone else has the saga. */
   extend: handleUnaryCall<ExtendRequest, ExtendResponse>;
@@ -1045,7 +1054,7 @@ export interface SagaRecoveryServer extends UntypedServiceImplementation {
 }
 
 export interface SagaRecoveryClient extends Client {
-  /** Leases sagas of a service that have not ended and stand still. Longest idle first. */
+  /** Leases sagas of a service that have not ended and have no new events, longest idle first. */
   claim(
     request: ClaimRequest,
     callback: (error: ServiceError | null, response: ClaimResponse) => void,
