@@ -40,8 +40,19 @@ export const lockByKey = (table: string, list: string): string =>
       SELECT ${list} FROM ${table} AS stored WHERE stored.tenant = key.tenant AND stored.id = key.id FOR UPDATE
     ) AS locked`
 
-const lockActivities = { name: 'saga-activities-lock', text: lockByKey('saga_activities', 'stored.id') }
-const lockSagas = { name: 'sagas-lock', text: lockByKey('sagas', 'stored.id') }
+/** Longest wait for locks. The locks that are taken already block reports of other sagas meanwhile. */
+const waitMsMax = 10_000
+
+const lockActivities = {
+  name: 'saga-activities-lock',
+  text: lockByKey('saga_activities', 'stored.id'),
+  query_timeout: waitMsMax,
+}
+const lockSagas = {
+  name: 'sagas-lock',
+  text: lockByKey('sagas', 'stored.id'),
+  query_timeout: waitMsMax,
+}
 
 export interface LockedKeys {
   activities: readonly TenantKey[]
@@ -58,6 +69,7 @@ export async function lockKeys(client: PoolClient, { activities, sagas }: Locked
     [lockSagas, sagas],
   ] as const) {
     if (keys.length === 0) continue
-    await client.query({ ...query, values: tenantKeyArrays(uniqueKeys(keys).sort(byKey)) })
+    const values = tenantKeyArrays(uniqueKeys(keys).sort(byKey))
+    await client.query({ ...query, values })
   }
 }

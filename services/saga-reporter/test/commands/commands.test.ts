@@ -330,3 +330,28 @@ describe('an invalid request', () => {
     expect(await codeOf(first().acknowledge(token, undefined, '', secret))).toBe(status.FAILED_PRECONDITION)
   })
 })
+
+describe('while the rows of commands are locked for longer than a statement may take', () => {
+  it('a lease and an answer are unavailable, so that the orchestrator tries again, and the lease still counts', async () => {
+    await asked(await failedSaga(), { kind: 'cancel' })
+    const token = (await first().lease(service))[0]?.leaseToken
+    const limited = await startService(harness.serviceUrl, {
+      SAGA_AUTH: 'token',
+      DATABASE_READ_TIMEOUT_MS: '500',
+    })
+    const orchestrator = openOrchestrator(limited.grpcPort, tokens.reporter)
+    const locking = await harness.database.pool.connect()
+    try {
+      await locking.query('BEGIN; LOCK TABLE saga_commands IN ACCESS EXCLUSIVE MODE')
+      expect(await codeOf(orchestrator.lease(service))).toBe(status.UNAVAILABLE)
+      expect(await codeOf(orchestrator.acknowledge(token))).toBe(status.UNAVAILABLE)
+      await locking.query('ROLLBACK')
+      expect(await codeOf(orchestrator.acknowledge(token))).toBe(status.OK)
+    } finally {
+      await locking.query('ROLLBACK')
+      locking.release()
+      orchestrator.close()
+      await limited.close()
+    }
+  })
+})
