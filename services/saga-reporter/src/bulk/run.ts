@@ -6,7 +6,7 @@ import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { runBulkStep } from './step.js'
 import { type BulkLease, claimBulkJob, failBulkJob, releaseBulkJob } from './step-store.js'
-import { deleteBulkJobs } from './store.js'
+import { deleteBulkJob } from './store.js'
 
 /** Time after which another process takes over a job whose lease was not renewed. */
 const leaseMs = 30_000
@@ -31,23 +31,25 @@ export function startBulkRunner(deps: Dependencies): Repeated {
   const owner = randomUUID()
   let cleanedMs = 0
 
-  async function clean(): Promise<void> {
+  async function clean(stopping: AbortSignal): Promise<void> {
     const now = clock().getTime()
     if (now - cleanedMs < cleaningMs) return
+    const endedBefore = new Date(now - keptDays * dayMs)
+    let isLeft = true
+    while (isLeft && !stopping.aborted) isLeft = await deleteBulkJob(database, endedBefore)
     cleanedMs = now
-    await deleteBulkJobs(database, new Date(now - keptDays * dayMs))
   }
 
   async function workOnAll(stopping: AbortSignal): Promise<void> {
     while (!stopping.aborted) {
       const lease = await claimBulkJob(database, owner, leaseMs)
-      if (!lease) return clean()
+      if (!lease) return clean(stopping)
       await work(deps, lease, stopping)
     }
   }
 
   return repeat(workOnAll, pauseMs, (error) =>
-    logger.warn({ err: error }, 'could not work on bulk jobs; tried again in 2 s'),
+    logger.warn({ err: error }, 'could not run bulk jobs; trying again in 2 s'),
   )
 }
 

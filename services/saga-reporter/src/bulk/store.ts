@@ -287,7 +287,16 @@ export const listBulkItems = (
     values: [tenant, id, after, state ?? null, take],
   })
 
-/** Deletes jobs that ended before an instant, with their items. */
-export async function deleteBulkJobs({ pool }: Pooled, endedBefore: Date): Promise<void> {
-  await pool.query('DELETE FROM saga_bulk_jobs WHERE finished_at < $1', [endedBefore])
+/**
+ * Deletes a job that ended before an instant, with its items, of which there may be many.
+ *
+ * @returns whether there was such a job
+ */
+export async function deleteBulkJob({ pool }: Pooled, endedBefore: Date): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `DELETE FROM saga_bulk_jobs WHERE (tenant, id) IN
+      (SELECT tenant, id FROM saga_bulk_jobs WHERE finished_at < $1 LIMIT 1)`,
+    [endedBefore],
+  )
+  return rowCount === 1
 }
