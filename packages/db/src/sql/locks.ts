@@ -22,9 +22,12 @@ export async function lockRow<Row extends object>(
   strength: 'SHARE' | 'NO KEY UPDATE' | 'UPDATE',
   columns = '1',
 ): Promise<Row | null> {
-  const conditions = Object.keys(key).map((column, index) => `${column} = $${index + 1}`)
+  const keys = Object.keys(key)
+  const conditions = keys.map((column, index) => `${column} = $${index + 1}`)
   const text = `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} FOR ${strength}`
-  const [row] = await query<Row>(transaction, { text, values: Object.values(key) })
+  // Only statements with names are prepared. PostgreSQL cuts names at 63 bytes, so a list of columns has none.
+  const name = columns === '1' ? { name: `lock ${table} ${keys} ${strength}` } : {}
+  const [row] = await query<Row>(transaction, { ...name, text, values: Object.values(key) })
   return row ?? null
 }
 
