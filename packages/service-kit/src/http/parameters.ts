@@ -41,19 +41,20 @@ function leaveOutBlanks(issues: readonly z.core.$ZodIssue[], given: unknown): bo
   return found
 }
 
+const outOfRange = 'does not have a valid value'
+
 function problemTexts(issue: z.core.$ZodIssue, given: unknown): string[] {
   const path = givenPath(issue.path, given)
   const name = parameterName(path)
-  const restricted = 'the value is not in the list'
-  const listed = issue.code === 'invalid_value' || issue.message === restricted
+  const listed = issue.code === 'invalid_value'
   if (valueAt(given, path) === undefined) {
     // GitLab reports a required parameter with a list of values twice; clients match on the text.
-    return listed ? [`${name} is missing`, `${name} does not have a valid value`] : [`${name} is missing`]
+    return listed ? [`${name} is missing`, `${name} ${outOfRange}`] : [`${name} is missing`]
   }
   if (issue.code === 'custom') return [`${name} ${issue.message}`]
   if (issue.code === 'too_big' && issue.origin === 'string')
     return [`${name} is too long (maximum is ${issue.maximum} characters)`]
-  return [listed ? `${name} does not have a valid value` : `${name} is invalid`]
+  return [listed || issue.message === outOfRange ? `${name} ${outOfRange}` : `${name} is invalid`]
 }
 
 /**
@@ -154,11 +155,9 @@ const wholeNumber = (value: unknown) =>
   typeof value === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(value) ? Number(value) : value
 
 /** Reads a whole number in a range, also from text. */
-export const integer = (min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY) =>
-  z.preprocess(
-    wholeNumber,
-    z.int().refine((value) => value >= min && value <= max, { error: 'does not have a valid value' }),
-  )
+export const integer = (min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER) => {
+  return z.preprocess(wholeNumber, z.int().min(min, outOfRange).max(max, outOfRange))
+}
 
 export const rowId = () => z.preprocess(wholeNumber, z.int().min(1).max(2_147_483_647))
 
