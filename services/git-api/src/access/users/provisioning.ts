@@ -32,16 +32,19 @@ export function startProvisioning(work: () => Promise<void>, logger: Logger): Pr
     if (attemptNumber === 1) logger.warn({ err: error }, 'cannot provision yet, trying again')
   }
 
+  // p-retry repeats no TypeError, which a library may throw while the database is down.
+  const attempt = () =>
+    work().catch((cause) => {
+      throw new Error('cannot provision', { cause })
+    })
+
   async function run(): Promise<void> {
-    try {
-      await pRetry(work, { ...retrying, signal, onFailedAttempt })
-      isDone = true
-    } catch (error) {
-      if (!signal.aborted) logger.error({ err: error }, 'cannot provision')
-    }
+    await pRetry(attempt, { ...retrying, signal, onFailedAttempt })
+    isDone = true
   }
 
-  const running = run()
+  // Only `close` ends the attempts before they succeed.
+  const running = run().catch(() => undefined)
   return {
     async check() {
       if (!isDone) throw new Error('the administrator is not provisioned yet')
