@@ -10,13 +10,15 @@ interface OutboundRequest extends Pick<Dispatcher.RequestOptions, 'method' | 'he
   verifyTls?: boolean | undefined
 }
 
+export type OutboundResponse = Dispatcher.ResponseData
+
 export interface OutboundClient {
   /**
    * Sends a request. It follows no redirects.
    *
    * @throws RefusedTarget when the policy refuses the host
    */
-  request(url: string | URL, request: OutboundRequest): Promise<Dispatcher.ResponseData>
+  request(url: string | URL, request: OutboundRequest): Promise<OutboundResponse>
   close(): Promise<void>
 }
 

@@ -1,6 +1,10 @@
 import { storableText } from '@switchyard/domain'
-import { createOutboundClient, RefusedTarget, type TargetPolicy } from '@switchyard/outbound-http'
-import type { Dispatcher } from 'undici'
+import {
+  createOutboundClient,
+  type OutboundResponse,
+  RefusedTarget,
+  type TargetPolicy,
+} from '@switchyard/outbound-http'
 
 export interface SendResult {
   /** Null when there was no response. */
@@ -62,7 +66,7 @@ export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOpt
 
 const noAnswer = { status: null, headers: {}, body: '' }
 
-const readAnswer = async ({ statusCode, headers, body }: Dispatcher.ResponseData) => ({
+const readAnswer = async ({ statusCode, headers, body }: OutboundResponse) => ({
   status: statusCode,
   headers: kept(headers),
   body: await firstBytes(body),
@@ -76,7 +80,7 @@ function statusProblem(status: number): string | null {
   return `the target answered ${status}`
 }
 
-function kept(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+function kept(headers: OutboundResponse['headers']): Record<string, string> {
   const entries = Object.entries(headers)
     .filter(([name]) => name !== 'set-cookie')
     .slice(0, keptHeaders)
@@ -89,7 +93,7 @@ function kept(headers: Dispatcher.ResponseData['headers']): Record<string, strin
  * Reads the beginning of a response. The status is known, so an incomplete or endless response is not an
  * error.
  */
-async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string> {
+async function firstBytes(body: OutboundResponse['body']): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   try {
