@@ -62,8 +62,10 @@ export async function createService(config: Config, { logger, metrics, health, l
   const storages = storagesOf(config)
   const storageMetrics = createStorageMetrics(metrics)
   const several = storages.others.size > 0 ? await import('./storages/join-storages.js') : null
-  const { messages, backgroundWork } = openWorkAfterAnswers(config, storages.own, { logger, lifecycle })
-  const { redis } = messages
+  const { messages, redis, backgroundWork } = openWorkAfterAnswers(config, storages.own, {
+    logger,
+    lifecycle,
+  })
 
   provision(config, database, { logger, health, lifecycle })
   const createLimiter = openLimiters(config, { logger, lifecycle })
@@ -128,11 +130,11 @@ function openWorkAfterAnswers(
   storage: string,
   { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>,
 ) {
-  const messages = openOutgoingMessages(config.REDIS_URL.reveal(), logger, storage)
-  lifecycle.onClose('jobs', () => messages.close())
+  const { messages, redis } = openOutgoingMessages(config.REDIS_URL.reveal(), logger, storage)
+  lifecycle.onClose('outgoing messages', () => messages.close())
   const backgroundWork = createBackgroundWork()
   lifecycle.onClose('background work', () => backgroundWork.close())
-  return { messages, backgroundWork }
+  return { messages, redis, backgroundWork }
 }
 
 /** Returns the parts that depend only on the settings. */

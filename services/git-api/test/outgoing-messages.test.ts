@@ -24,7 +24,7 @@ async function queuedProjects(): Promise<number[]> {
 }
 
 it('many pushes to a project share one job, and jobs continue when Redis comes back', async () => {
-  const messages = openOutgoingMessages(redis.urlOf('git-api'), logger, 'default')
+  const { messages } = openOutgoingMessages(redis.urlOf('git-api'), logger, 'default')
   await waitFor(
     async () => {
       for (const projectId of [1, 1, 2]) messages.requestHousekeeping(projectId)
@@ -52,8 +52,8 @@ it('the log has the reason why Redis refused a job, and a later outage', async (
   const warned = vi.spyOn(logger, 'warn')
   const informed = vi.spyOn(logger, 'info')
   const administrator = createRedis({ url: redis.url, onError: () => {}, enableOfflineQueue: true })
-  const messages = openOutgoingMessages(redis.urlOf('git-api'), logger, 'default')
-  await waitFor(() => messages.redis.status === 'ready', { what: 'a connection' })
+  const { messages, redis: connection } = openOutgoingMessages(redis.urlOf('git-api'), logger, 'default')
+  await waitFor(() => connection.status === 'ready', { what: 'a connection' })
 
   await administrator.config('SET', 'maxmemory', '1')
   messages.requestHousekeeping(5)
@@ -73,7 +73,7 @@ it('the log has the reason why Redis refused a job, and a later outage', async (
 })
 
 it('the service closes while Redis is unreachable', async () => {
-  const messages = openOutgoingMessages('redis://127.0.0.1:1', logger, 'default')
+  const { messages } = openOutgoingMessages('redis://127.0.0.1:1', logger, 'default')
   messages.requestHousekeeping(1)
   await messages.close()
 })

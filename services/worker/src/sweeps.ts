@@ -59,8 +59,8 @@ export async function releaseSweep({ pool }: Pooled, name: string, owner: string
  * aborted.
  */
 export function withinBudget(budgetMs: number, signal: AbortSignal): () => boolean {
-  const untilMs = Date.now() + budgetMs
-  return () => Date.now() < untilMs && !signal.aborted
+  const untilMs = performance.now() + budgetMs
+  return () => performance.now() < untilMs && !signal.aborted
 }
 
 /**

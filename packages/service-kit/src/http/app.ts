@@ -154,7 +154,7 @@ interface Dependencies {
    */
   findSenderAgain: FindSender
   rateLimit: RateLimit
-  /** Creates the slots for bytes of the bodies of all requests. */
+  /** Bytes of the bodies of all requests. */
   bodies: Slots
   /** Bytes of large answers. */
   answers: Slots

@@ -62,12 +62,12 @@ const searchAll = (database: Database) =>
         .enum(['projects', ...projectScopes, ...emptyScopes])
         .meta({ description: '`commits`, `blobs` and `users` are searched in one project' }),
     }),
-    async handle({ scope, search, ...page }, caller: Caller, call) {
+    async handle({ scope, search: wanted, ...page }, caller: Caller, call) {
       if (projectScopes.some((each) => each === scope)) {
         throw invalidParameters([`scope ${scope} is searched in one project: GET /projects/:id/search`])
       }
       if (scope !== 'projects') return pageReply([], page, 0, call)
-      const filter = { membership: false, owned: false, search, searchNamespaces: true }
+      const filter = { membership: false, owned: false, search: wanted, searchNamespaces: true }
       const order = { column: 'similarity', direction: 'desc' } as const
       const found = await projects.listBasicProjects(database, caller, filter, order, rowsOf(page))
       const items = found.projects.map((project) => presentBasicProject(project, call.baseUrl))

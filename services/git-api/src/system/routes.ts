@@ -34,11 +34,9 @@ const tableShape = z.object({ name: z.string(), size_bytes: bytes(), rows_estima
 
 const auditExportShape = z.object({
   destination: z.enum(['syslog', 'http', 'otlp']),
-  exported_at: timeText()
-    .nullable()
-    .meta({
-      description: 'The time at which the destination received its last entry; null: it has received none',
-    }),
+  exported_at: timeText().nullable().meta({
+    description: 'The time at which the destination received its last entry; null: it has received none',
+  }),
   checked_at: timeText().meta({ description: 'The time at which a worker last looked for new entries' }),
   waiting_since: timeText()
     .nullable()

@@ -33,7 +33,7 @@ export interface SystemState {
   auditExports: ExportState[] | null
 }
 
-export interface RedisInfo {
+interface RedisInfo {
   version: string
   usedMemoryBytes: number
 }

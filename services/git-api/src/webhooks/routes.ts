@@ -3,6 +3,7 @@ import type { Caller } from '@switchyard/domain/access'
 import {
   accepted,
   auditAuthor,
+  type Call,
   created,
   endpoint,
   filledText,
@@ -13,6 +14,7 @@ import {
   pageParameters,
   pageReply,
   preconditionOf,
+  type Reply,
   type Route,
   route,
   rowId,
@@ -213,19 +215,27 @@ const deleteHook = (database: Database) =>
 
 const headerKey = { ...hookId, key: text() }
 
+/** Sets the value of a custom header; null deletes the header. */
+async function changeHeader(
+  deps: WebhookDependencies,
+  change: { id: number; key: string; value: string | null },
+  { project, caller }: ProjectCall<Caller>,
+  call: Call,
+): Promise<Reply> {
+  const guarded = { ...change, precondition: preconditionOf(call) }
+  const owner = webhooks.ownerOf(project)
+  await changeWebhookHeader(deps.database, owner, guarded, webhooks.rulesOf(deps), auditAuthor(caller, call))
+  return noContent()
+}
+
 const setHookHeader = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Set a custom header of a webhook; its value is never returned',
     replies: { 204: null },
     refusals: [412],
     input: z.object({ ...headerKey, value: text() }),
-    async handle({ hook_id: id, key, value }, { project, caller }: ProjectCall<Caller>, call) {
-      const change = { id, key, value, precondition: preconditionOf(call) }
-      const owner = webhooks.ownerOf(project)
-      const rules = webhooks.rulesOf(deps)
-      await changeWebhookHeader(deps.database, owner, change, rules, auditAuthor(caller, call))
-      return noContent()
-    },
+    handle: ({ hook_id: id, key, value }, access: ProjectCall<Caller>, call) =>
+      changeHeader(deps, { id, key, value }, access, call),
   })
 
 const deleteHookHeader = (deps: WebhookDependencies) =>
@@ -234,13 +244,8 @@ const deleteHookHeader = (deps: WebhookDependencies) =>
     replies: { 204: null },
     refusals: [412],
     input: z.object(headerKey),
-    async handle({ hook_id: id, key }, { project, caller }: ProjectCall<Caller>, call) {
-      const change = { id, key, value: null, precondition: preconditionOf(call) }
-      const owner = webhooks.ownerOf(project)
-      const rules = webhooks.rulesOf(deps)
-      await changeWebhookHeader(deps.database, owner, change, rules, auditAuthor(caller, call))
-      return noContent()
-    },
+    handle: ({ hook_id: id, key }, access: ProjectCall<Caller>, call) =>
+      changeHeader(deps, { id, key, value: null }, access, call),
   })
 
 /** Answers before the delivery is sent; the route of the delivery shows its outcome. */

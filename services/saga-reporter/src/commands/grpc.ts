@@ -19,7 +19,7 @@ import { isUuid, readService, readToken, shownText, within } from '../shapes/grp
 import type { Peer } from '../shapes/peer.js'
 import type { CommandDependencies } from './commands.js'
 import * as commands from './commands.js'
-import type { CommandAnswer, CommandLease, WantedCommands } from './lease-store.js'
+import { type CommandAnswer, type CommandLease, exceptIdsMax, type WantedCommands } from './lease-store.js'
 
 export interface SagaCommandsDependencies extends Pick<CommandDependencies, 'database' | 'waiting'> {
   admitReporter: AdmitReporter
@@ -99,7 +99,7 @@ const limits = {
   commands: { least: 1, most: 100, usual: 1 },
   leaseSeconds: { least: 1, most: 3600, usual: 60 },
   waitSeconds: { least: 0, most: 60, usual: 0 },
-  exceptIds: { least: 0, most: commands.exceptIdsMax, usual: 0 },
+  exceptIds: { least: 0, most: exceptIdsMax, usual: 0 },
 }
 
 /**

@@ -91,12 +91,10 @@ const createCommand = (deps: CommandDependencies) =>
         id: text(),
         ...tenantParameter,
         ...requestParameters,
-        activity_id: filledText()
-          .optional()
-          .meta({
-            description:
-              'The step of `retry` and `skip`. Unset: the last step that has neither succeeded nor been undone',
-          }),
+        activity_id: filledText().optional().meta({
+          description:
+            'The step of `retry` and `skip`. Unset: the last step that has neither succeeded nor been undone',
+        }),
       })
       .refine(({ kind, activity_id }) => activity_id === undefined || isAboutStep(kind), {
         path: ['activity_id'],

@@ -13,7 +13,7 @@ export interface Batch {
   reset: boolean
 }
 
-export interface FollowDependencies {
+export interface FollowOptions {
   feed: SagaFeed
   /** Reads entries that are older than those in the feed's memory. */
   readPage: (filter: WatchFilter, range: { after: number; upTo: number }) => Promise<LogPage>
@@ -34,7 +34,7 @@ const entriesAtOnce = 200
  * reads the log page by page, as fast as it consumes the pages; pages are not kept in memory before it
  * requests them.
  */
-export async function* follow(options: FollowDependencies): AsyncGenerator<Batch> {
+export async function* follow(options: FollowOptions): AsyncGenerator<Batch> {
   const { feed, filter, signal, heartbeatMs } = options
   const leave = await feed.join()
   try {
@@ -59,7 +59,7 @@ export async function* follow(options: FollowDependencies): AsyncGenerator<Batch
 
 /** Reads the next part of the log; null when there are no new entries. */
 async function nextPage(
-  { feed, readPage, filter }: FollowDependencies,
+  { feed, readPage, filter }: FollowOptions,
   position: number,
 ): Promise<LogPage | null> {
   if (position >= feed.position) return null
@@ -67,7 +67,7 @@ async function nextPage(
   return readPage(filter, { after: position, upTo: feed.position })
 }
 
-async function startOf({ feed, after, readLastPosition }: FollowDependencies) {
+async function startOf({ feed, after, readLastPosition }: FollowOptions) {
   const end = feed.position
   if (after === null) return { position: end, isBeyond: false }
   // Another replica may be ahead of this one. A position beyond the end of the log itself means that the end

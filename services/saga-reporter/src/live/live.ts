@@ -50,8 +50,8 @@ export interface LiveSagasDependencies {
 
 const heartbeatMs = 15_000
 
-export function createLiveSagas(options: LiveSagasDependencies): LiveSagas {
-  const { database, limitedDatabase, redisUrl, logger, metrics, limits } = options
+export function createLiveSagas(deps: LiveSagasDependencies): LiveSagas {
+  const { database, limitedDatabase, redisUrl, logger, metrics, limits } = deps
   const quota = new StreamQuota(limits, metrics)
   const lastPosition = () => readLastPosition(database)
   const feed = new SagaFeed(

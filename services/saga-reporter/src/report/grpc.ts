@@ -30,9 +30,9 @@ const serviceNames = ['svc.Sagas.Server.Grpc.Saga', `${olderName.package}.Saga`]
  * Returns the services that report: the ten operations, under each of the service's names, and
  * `switchyard.sagas.v1.SagaIngest` for many events in one call.
  */
-export function reportServices(options: ReportServicesDependencies): GrpcService[] {
-  const { admitReporter, reportEvents, logger } = options
-  const single = singleMethods(options)
+export function reportServices(deps: ReportServicesDependencies): GrpcService[] {
+  const { admitReporter, reportEvents, logger } = deps
+  const single = singleMethods(deps)
   const batch = unary<Buffer, ReportEventsResponse, AdmittedReport>(
     async (request, call, { metadata, ...sender }) => {
       const reports = readReports(readReportEvents(request), (event) => event, metadata)

@@ -21,7 +21,7 @@ interface WorkersOptions {
   graceMs: number
   /** Another client of this process, whose connection shows whether Redis is reachable. */
   redis: Redis
-  /** Called with every error of a worker; see `commandFailed` of `reportRedis`. */
+  /** Called with every error of a worker; see `commandFailed` of `ReportedRedis`. */
   onCommandFailed: (error: Error) => void
 }
 

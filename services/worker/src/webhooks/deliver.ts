@@ -31,7 +31,7 @@ export interface Delivered {
   disabled: string | null
 }
 
-interface DeliverDependencies {
+interface DeliverOptions {
   database: Database
   sender: Sender
   secretBox: SecretBox
@@ -55,7 +55,7 @@ const gone = 410
  *
  * A delivery is sent at least once. It is sent again when the process dies before it has recorded the result.
  */
-export async function deliverToHost(host: string, options: DeliverDependencies): Promise<void> {
+export async function deliverToHost(host: string, options: DeliverOptions): Promise<void> {
   let isAnswering = true
   const lanes = Array.from({ length: requestsAtOnce }, async () => {
     while (isAnswering && !options.signal.aborted) {
@@ -75,13 +75,13 @@ export async function deliverToHost(host: string, options: DeliverDependencies):
  *
  * @returns whether the host did not answer
  */
-function deliver(delivery: ClaimedDelivery, options: DeliverDependencies): Promise<boolean> {
+function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
   const work = () => attempt(delivery, options)
   const traces = tracing()
   return traces ? traces.within(delivery.requestHeaders, 'deliver webhook', work) : work()
 }
 
-async function attempt(delivery: ClaimedDelivery, options: DeliverDependencies): Promise<boolean> {
+async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
   const { database, onDelivered } = options
   const { isSent, result } = await send(delivery, options)
   const pauseMs = result.error === null ? null : retryAfterMs(result.headers, new Date())
@@ -105,7 +105,7 @@ async function attempt(delivery: ClaimedDelivery, options: DeliverDependencies):
  * Sends a delivery. Without a readable secret it sends nothing, because the receiver could not verify the
  * delivery.
  */
-async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverDependencies) {
+async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOptions) {
   let secrets: RequestSecrets
   try {
     secrets = readRequestSecrets(delivery, secretBox)

@@ -35,7 +35,7 @@ export const webhookSagaEvents = ({ database, webhooks }: { database: Database; 
     },
   })
 
-interface FollowDependencies {
+interface FollowOptions {
   database: Database
   /** Base of links in the payload. */
   externalUrl: string | undefined
@@ -56,7 +56,7 @@ const payloadErrors = { ofEachMax: 20, textMax: 1000 }
  *
  * @returns the number of new deliveries
  */
-export async function followFinishedSagas(options: FollowDependencies): Promise<number> {
+export async function followFinishedSagas(options: FollowOptions): Promise<number> {
   const { database, signal } = options
   const found = await findLogHorizon(database)
   if (found === null) return 0
@@ -85,7 +85,7 @@ export async function followFinishedSagas(options: FollowDependencies): Promise<
 }
 
 async function storeSagaDeliveries(
-  { database, externalUrl }: FollowDependencies,
+  { database, externalUrl }: FollowOptions,
   tenant: string,
   sagas: SagaNews[],
   webhooks: SagaWebhook[],
@@ -115,7 +115,7 @@ const overlapMs = 30_000
  *
  * @returns the number of new deliveries
  */
-export async function followFlags(options: FollowDependencies): Promise<number> {
+export async function followFlags(options: FollowOptions): Promise<number> {
   const { database, signal } = options
   const webhooks = await listSagaWebhooks(database)
   const { flagsSetAt, now } = await readSagaCursor(database)
@@ -135,7 +135,7 @@ export async function followFlags(options: FollowDependencies): Promise<number> 
 }
 
 async function storeFlagDeliveries(
-  { database, externalUrl }: FollowDependencies,
+  { database, externalUrl }: FollowOptions,
   tenant: string,
   flags: SagaFlagNews[],
   webhooks: SagaWebhook[],

@@ -38,17 +38,17 @@ import type { TokenDependencies } from './tokens.js'
 import * as tokens from './tokens.js'
 
 export function tokenRoutes(deps: TokenDependencies): Route[] {
-  const tokens = '/personal_access_tokens'
+  const path = '/personal_access_tokens'
   return [
     route('POST', '/users/:id/personal_access_tokens', administrator, createToken(deps.database)),
     route('POST', '/user/personal_access_tokens', signedIn, createOwnToken(deps)),
-    route('GET', tokens, signedIn, listTokens(deps.database)),
-    route('GET', `${tokens}/self`, tokenHolder, showOwnToken(deps.database)),
-    route('DELETE', `${tokens}/self`, tokenHolder, revokeOwnToken(deps)),
-    route('POST', `${tokens}/self/rotate`, selfRotation, rotateOwnToken(deps)),
-    route('GET', `${tokens}/:id`, signedIn, showToken(deps.database)),
-    route('DELETE', `${tokens}/:id`, signedIn, revokeToken(deps)),
-    route('POST', `${tokens}/:id/rotate`, signedIn, rotateToken(deps)),
+    route('GET', path, signedIn, listTokens(deps.database)),
+    route('GET', `${path}/self`, tokenHolder, showOwnToken(deps.database)),
+    route('DELETE', `${path}/self`, tokenHolder, revokeOwnToken(deps)),
+    route('POST', `${path}/self/rotate`, selfRotation, rotateOwnToken(deps)),
+    route('GET', `${path}/:id`, signedIn, showToken(deps.database)),
+    route('DELETE', `${path}/:id`, signedIn, revokeToken(deps)),
+    route('POST', `${path}/:id/rotate`, signedIn, rotateToken(deps)),
   ]
 }
 

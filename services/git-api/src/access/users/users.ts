@@ -18,7 +18,7 @@ import {
 import { type Caller, deployCallerId, userProblems } from '@switchyard/domain/access'
 import type { Authenticator } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../../audit/audit.js'
-import { changedFields, problemsOfChanges } from '../../shapes/parameters.js'
+import { changedFields, problemsOfChanges } from '../../changed-fields.js'
 import { listDeployTokensOf } from '../deploy-tokens/store.js'
 import { deleteSessionsOfUsers } from '../sessions/store.js'
 import * as signIns from '../sign-in/store.js'

@@ -44,11 +44,11 @@ function presentBadgeCoverage(
 export function badgeRoutes({ database, guards }: ProjectResourceDependencies): Route[] {
   const guard: Guard<ProjectCall> = (call) =>
     guards.authorizeProject(call, 'read_code', `${call.params.namespace}/${call.params.project}`)
-  const badges = '/:namespace/:project/badges/*ref'
+  const path = '/:namespace/:project/badges/*ref'
   const options = { outsideApi: true }
   return [
-    route('GET', `${badges}/pipeline.svg`, guard, pipelineBadge(database), options),
-    route('GET', `${badges}/coverage.svg`, guard, coverageBadge(database), options),
+    route('GET', `${path}/pipeline.svg`, guard, pipelineBadge(database), options),
+    route('GET', `${path}/coverage.svg`, guard, coverageBadge(database), options),
   ]
 }
 

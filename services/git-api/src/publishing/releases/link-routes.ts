@@ -20,7 +20,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
-import type { LfsTransferDependencies } from '../../repository/lfs/lfs.js'
+import type { FileTransfers } from '../../repository/lfs/lfs.js'
 import { optional, pathRest } from '../../shapes/parameters.js'
 import { pageOptions, projectPage, redirectToConsole, webGuard } from '../../web/web.js'
 import { fileHeaders, fileTypes, sendFile } from '../stored-files/stored-files.js'
@@ -35,7 +35,7 @@ import {
 import type { Download } from './release-links.js'
 import * as releaseLinks from './release-links.js'
 
-export type ReleaseLinkDependencies = ProjectResourceDependencies & LfsTransferDependencies
+export type ReleaseLinkDependencies = ProjectResourceDependencies & FileTransfers
 
 export function releaseLinkRoutes(deps: ReleaseLinkDependencies): Route[] {
   const { readProject, pushCode } = deps.guards
@@ -107,7 +107,7 @@ const getLink = (database: Database) =>
   })
 
 /** Sends a file of the project itself, and redirects to every other address. */
-const sendDownload = (deps: LfsTransferDependencies, access: ProjectCall, download: Download, call: Call) =>
+const sendDownload = (deps: FileTransfers, access: ProjectCall, download: Download, call: Call) =>
   'file' in download ? sendFile(deps, access, download.file, call) : redirect(new URL(download.url).href)
 
 const downloadFile = (deps: ReleaseLinkDependencies) =>

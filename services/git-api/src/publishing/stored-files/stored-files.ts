@@ -5,13 +5,13 @@ import { largestFile, storeFile } from '@switchyard/git-storage/lfs'
 import { answered, type Call, inSlot, startBytes } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import type { OutgoingMessages } from '../../outgoing-messages.js'
-import { findQuotaRefusal, type LfsTransferDependencies, openLfsObject } from '../../repository/lfs/lfs.js'
+import { type FileTransfers, findQuotaRefusal, openLfsObject } from '../../repository/lfs/lfs.js'
 import type { StorageSpace } from '../../system/system.js'
 
 // Stores files of packages and comments. Their bytes are objects beside the repository, like those of Git
 // LFS.
 
-export interface StoredFileDependencies extends LfsTransferDependencies {
+export interface StoredFileDependencies extends FileTransfers {
   messages: Pick<OutgoingMessages, 'requestHousekeeping'>
   storageSpace: StorageSpace
 }
@@ -119,7 +119,7 @@ const contentSecurityPolicy = "default-src 'none'; sandbox"
  * @throws DomainError not-found when the storage no longer has the file
  */
 export async function sendFile(
-  deps: LfsTransferDependencies,
+  deps: FileTransfers,
   access: ProjectCall,
   { oid, fileName, pictureType }: SentFile,
   call: Call,

@@ -27,11 +27,11 @@ import * as archive from './archive.js'
 
 /** `GET /projects/:id/repository/archive`; the format may also be the suffix of the path. */
 export function archiveRoutes({ guards }: { guards: ProjectGuards }): Route[] {
-  const archive = '/projects/:id/repository/archive'
+  const path = '/projects/:id/repository/archive'
   const { readCode } = guards
   return [
-    route('GET', archive, readCode, getArchive, { longLived: true }),
-    route('GET', `${archive}.:format`, readCode, getArchive, { longLived: true }),
+    route('GET', path, readCode, getArchive, { longLived: true }),
+    route('GET', `${path}.:format`, readCode, getArchive, { longLived: true }),
     route('GET', `${projectPage}/-/archive/*rest`, webGuard(guards, 'read_code'), getArchivePage, {
       ...pageOptions,
       longLived: true,

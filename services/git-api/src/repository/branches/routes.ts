@@ -65,14 +65,14 @@ const presentBranch = (
 
 export function branchRoutes(deps: ProjectResourceDependencies & ReferenceDependencies): Route[] {
   const { readCode, pushCode, maintain } = deps.guards
-  const branches = '/projects/:id/repository/branches'
+  const path = '/projects/:id/repository/branches'
   return [
-    route('GET', branches, readCode, listBranches(deps.database)),
-    route('POST', branches, pushCode, createBranch(deps)),
-    route('GET', `${branches}/:branch`, readCode, getBranch(deps.database)),
-    route('DELETE', `${branches}/:branch`, pushCode, deleteBranch(deps)),
-    route('PUT', `${branches}/:branch/protect`, maintain, protectBranch(deps.database)),
-    route('PUT', `${branches}/:branch/unprotect`, maintain, unprotectBranch(deps.database)),
+    route('GET', path, readCode, listBranches(deps.database)),
+    route('POST', path, pushCode, createBranch(deps)),
+    route('GET', `${path}/:branch`, readCode, getBranch(deps.database)),
+    route('DELETE', `${path}/:branch`, pushCode, deleteBranch(deps)),
+    route('PUT', `${path}/:branch/protect`, maintain, protectBranch(deps.database)),
+    route('PUT', `${path}/:branch/unprotect`, maintain, unprotectBranch(deps.database)),
     route('DELETE', '/projects/:id/repository/merged_branches', pushCode, deleteMergedBranches(deps)),
   ]
 }

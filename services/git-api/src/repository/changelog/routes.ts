@@ -19,10 +19,10 @@ import * as changelog from './changelog.js'
 import { isVersion } from './notes.js'
 
 export function changelogRoutes(deps: FileDependencies): Route[] {
-  const changelog = '/projects/:id/repository/changelog'
+  const path = '/projects/:id/repository/changelog'
   return [
-    route('GET', changelog, deps.guards.readCode, getChangelog),
-    route('POST', changelog, deps.guards.pushCode, commitChangelog(deps)),
+    route('GET', path, deps.guards.readCode, getChangelog),
+    route('POST', path, deps.guards.pushCode, commitChangelog(deps)),
   ]
 }
 

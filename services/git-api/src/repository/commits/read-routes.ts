@@ -32,19 +32,20 @@ import {
 import { diffParameters, optional, optionalText } from '../../shapes/parameters.js'
 import type { CachedAnswer, CommitPage } from './commit-reading.js'
 import * as commitReading from './commit-reading.js'
-import { type CommitDependencies, type CommitStateLookup, getCommitId } from './commits.js'
+import type { CommitDependencies, CommitStateLookup } from './commits.js'
+import * as commits from './commits.js'
 
 export function commitReadRoutes({ guards, statusLookup }: CommitDependencies): Route[] {
   const { readCode } = guards
-  const commits = '/projects/:id/repository/commits'
+  const path = '/projects/:id/repository/commits'
   return [
-    route('GET', commits, readCode, listCommits),
-    route('GET', `${commits}/:sha`, readCode, getCommit(statusLookup)),
-    route('GET', `${commits}/:sha/diff`, readCode, getDiff),
-    route('GET', `${commits}/:sha/refs`, readCode, listCommitReferences),
-    route('GET', `${commits}/:sha/sequence`, readCode, getSequence),
-    route('GET', `${commits}/:sha/signature`, readCode, getSignature),
-    route('GET', `${commits}/:sha/merge_requests`, readCode, listMergeRequests),
+    route('GET', path, readCode, listCommits),
+    route('GET', `${path}/:sha`, readCode, getCommit(statusLookup)),
+    route('GET', `${path}/:sha/diff`, readCode, getDiff),
+    route('GET', `${path}/:sha/refs`, readCode, listCommitReferences),
+    route('GET', `${path}/:sha/sequence`, readCode, getSequence),
+    route('GET', `${path}/:sha/signature`, readCode, getSignature),
+    route('GET', `${path}/:sha/merge_requests`, readCode, listMergeRequests),
     route('GET', '/projects/:id/repository/contributors', readCode, listContributors),
   ]
 }
@@ -196,7 +197,7 @@ const listMergeRequests = endpoint({
   replies: { 200: z.array(z.never()) },
   input: z.object({ ...pageParameters, sha: text() }),
   async handle({ sha, ...page }, { repository }: ProjectCall, call) {
-    await getCommitId(repository, sha)
+    await commits.getCommitId(repository, sha)
     return pageReply([], page, 0, call)
   },
 })

@@ -27,16 +27,16 @@ import { commitReadRoutes } from './read-routes.js'
 
 export function commitRoutes(deps: CommitDependencies): Route[] {
   const { pushCode } = deps.guards
-  const commits = '/projects/:id/repository/commits'
+  const path = '/projects/:id/repository/commits'
   return [
-    route('POST', commits, pushCode, createCommit(deps), {
+    route('POST', path, pushCode, createCommit(deps), {
       bodyBytesMax: commitBytesMax,
       parseLargeBody: deps.commitBodies.parse,
       longLived: true,
     }),
     ...commitReadRoutes(deps),
-    route('POST', `${commits}/:sha/cherry_pick`, pushCode, cherryPick(deps)),
-    route('POST', `${commits}/:sha/revert`, pushCode, revertCommit(deps)),
+    route('POST', `${path}/:sha/cherry_pick`, pushCode, cherryPick(deps)),
+    route('POST', `${path}/:sha/revert`, pushCode, revertCommit(deps)),
   ]
 }
 

@@ -36,7 +36,7 @@ import {
   type CreateCommitCommand,
   createCommit,
 } from '../commits/commits.js'
-import { type LfsTransferDependencies, openLfsObject } from '../lfs/lfs.js'
+import { type FileTransfers, openLfsObject } from '../lfs/lfs.js'
 
 /** A file at a revision. */
 export interface FileView {
@@ -57,7 +57,7 @@ export interface BlamedLinesView {
   lines: string[]
 }
 
-export type FileDependencies = CommitDependencies & LfsTransferDependencies
+export type FileDependencies = CommitDependencies & FileTransfers
 
 interface FileQuery {
   path: string

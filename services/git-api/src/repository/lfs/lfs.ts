@@ -16,14 +16,15 @@ import type { StorageSpace } from '../../system/system.js'
  */
 export type LfsObjectState = { state: 'stored' | 'missing' } | { state: 'refused'; reason: string }
 
-export interface LfsTransferDependencies {
-  /** Slots for uploads and downloads of Git LFS objects. */
+/** Bounds of uploads and downloads of files that are stored like objects of Git LFS. */
+export interface FileTransfers {
+  /** Slots for uploads and downloads. */
   lfsTransfers: Slots
   /** Time after which a client that neither sends nor reads is disconnected. */
   transferIdleMs: number
 }
 
-export interface LfsDependencies extends ProjectResourceDependencies, LfsTransferDependencies {
+export interface LfsDependencies extends ProjectResourceDependencies, FileTransfers {
   /** Size of the largest object of Git LFS. */
   lfsObjectBytesMax: number
   storageSpace: StorageSpace
@@ -139,7 +140,7 @@ interface ReadableLfsObject extends LfsObject {
 
 /** @throws DomainError not-found */
 export async function openLfsObject(
-  deps: LfsTransferDependencies,
+  deps: FileTransfers,
   access: ProjectCall,
   oid: string,
   call: Call,

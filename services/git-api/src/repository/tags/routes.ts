@@ -51,13 +51,13 @@ const presentTag = (tag: TagView, project: Project, baseUrl: string): z.output<t
 
 export function tagRoutes(deps: ProjectResourceDependencies & ReferenceDependencies): Route[] {
   const { readCode, pushCode } = deps.guards
-  const tags = '/projects/:id/repository/tags'
+  const path = '/projects/:id/repository/tags'
   return [
-    route('GET', tags, readCode, listTags(deps.database)),
-    route('POST', tags, pushCode, createTag(deps)),
-    route('GET', `${tags}/:tag_name`, readCode, getTag(deps.database)),
-    route('GET', `${tags}/:tag_name/signature`, readCode, getTagSignature),
-    route('DELETE', `${tags}/:tag_name`, pushCode, deleteTag(deps)),
+    route('GET', path, readCode, listTags(deps.database)),
+    route('POST', path, pushCode, createTag(deps)),
+    route('GET', `${path}/:tag_name`, readCode, getTag(deps.database)),
+    route('GET', `${path}/:tag_name/signature`, readCode, getTagSignature),
+    route('DELETE', `${path}/:tag_name`, pushCode, deleteTag(deps)),
   ]
 }
 

@@ -34,7 +34,7 @@ function segmentsOf(html: string): Segment[] {
 /**
  * A line of code.
  *
- * @param html the line with the classes of highlight.js; unset: plain text text text text
+ * @param html the line with the classes of highlight.js; unset: plain text
  */
 export const CodeText = memo(function CodeText({ text, html }: { text: string; html?: string | undefined }) {
   if (html === undefined) return visibleControls(text)
