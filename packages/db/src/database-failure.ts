@@ -1,9 +1,9 @@
 import { Prisma } from './generated/client.js'
 
 /**
- * SQLSTATE classes and codes of temporary failures: connection lost, out of resources, a statement canceled by
- * its time limit, shutting down or starting, I/O errors, a read-only standby, missing migrations, and repeated
- * serialization failures or deadlocks.
+ * SQLSTATE classes and codes of temporary failures: connection lost, out of resources, a statement that
+ * reached its time limit, shutting down or starting, I/O errors, a read-only standby, missing migrations, and
+ * repeated serialization failures or deadlocks.
  */
 const temporaryStates = [
   '08',

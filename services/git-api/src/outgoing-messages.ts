@@ -23,8 +23,8 @@ export interface OutgoingMessages {
 }
 
 /**
- * Opens the connection over which messages go, and returns it too. Without it, jobs are dropped, because the next push to a
- * project requests the same work again.
+ * Opens the connection over which messages go, and returns it too. Without it, jobs are dropped, because the
+ * next push to a project requests the same work again.
  *
  * @param storage name of the storage whose repositories the jobs are about
  */

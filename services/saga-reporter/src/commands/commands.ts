@@ -29,6 +29,7 @@ import {
 import { type CommandTarget, findStepStatus, listCommandTargets, listSagaIds } from './target-store.js'
 import type { CommandWaiting } from './waiting.js'
 
+export { exceptIdsMax } from './lease-store.js'
 export { type BatchDecision, type Decision, getCommand, listCommands, type Operator } from './store.js'
 
 /** Most open commands of one operator. */

@@ -19,7 +19,7 @@ import { isUuid, readService, readToken, shownText, within } from '../shapes/grp
 import type { Peer } from '../shapes/peer.js'
 import type { CommandDependencies } from './commands.js'
 import * as commands from './commands.js'
-import { type CommandAnswer, type CommandLease, exceptIdsMax, type WantedCommands } from './lease-store.js'
+import type { CommandAnswer, CommandLease, WantedCommands } from './lease-store.js'
 
 export interface SagaCommandsDependencies extends Pick<CommandDependencies, 'database' | 'waiting'> {
   admitReporter: AdmitReporter
@@ -28,7 +28,7 @@ export interface SagaCommandsDependencies extends Pick<CommandDependencies, 'dat
 
 const requestBytesMax = 64 * 1024
 
-/** Returns the service `switchyard.sagas.v1.SagaCommands`, for callers that may report events. */
+/** The service `switchyard.sagas.v1.SagaCommands`, for callers that may report events. */
 export function sagaCommandsService({
   admitReporter,
   logger,
@@ -99,7 +99,7 @@ const limits = {
   commands: { least: 1, most: 100, usual: 1 },
   leaseSeconds: { least: 1, most: 3600, usual: 60 },
   waitSeconds: { least: 0, most: 60, usual: 0 },
-  exceptIds: { least: 0, most: exceptIdsMax, usual: 0 },
+  exceptIds: { least: 0, most: commands.exceptIdsMax, usual: 0 },
 }
 
 /**

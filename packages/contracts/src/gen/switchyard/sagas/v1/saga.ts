@@ -68,9 +68,7 @@ export interface Activity {
   order?:
     | number
     | undefined;
-  /**
-   * Executing, Revoked, ExecuteAborted, Overtime, Executed, Compensating, CompensateAborted or Compensated.
-   */
+  /** Executing, Revoked, ExecuteAborted, Overtime, Executed, Compensating, CompensateAborted or Compensated. */
   status: string;
   timeOutSeconds?:
     | number

@@ -88,8 +88,8 @@ export enum CommandResult {
   /** COMMAND_RESULT_REFUSED - The command was not tried, and never will be. */
   COMMAND_RESULT_REFUSED = 3,
   /**
-   * COMMAND_RESULT_RETURNED - The command was not tried, and may be leased again at once, also by the same
-   * caller unless it names the command in except_ids. Only valid before the lease ends.
+   * COMMAND_RESULT_RETURNED - The command was not tried, and may be leased again at once, also by the same caller unless it names the
+   * command in except_ids. Only valid before the lease ends.
    */
   COMMAND_RESULT_RETURNED = 4,
   UNRECOGNIZED = -1,

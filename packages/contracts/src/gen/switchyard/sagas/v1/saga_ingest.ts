@@ -44,14 +44,11 @@ export enum EventOutcome {
   /** EVENT_OUTCOME_REJECTED - The event can never be valid, like isSuccess=false of a single call. */
   EVENT_OUTCOME_REJECTED = 3,
   /**
-   * EVENT_OUTCOME_REFUSED - The event is not stored, and sending it again does not change that: a single call
-   * would end with an error status.
+   * EVENT_OUTCOME_REFUSED - The event is not stored, and sending it again does not change that: a single call would end with an error
+   * status.
    */
   EVENT_OUTCOME_REFUSED = 4,
-  /**
-   * EVENT_OUTCOME_RETRYABLE - The event could not be stored now and may be sent again. No later event of the
-   * call is stored either.
-   */
+  /** EVENT_OUTCOME_RETRYABLE - The event could not be stored now and may be sent again. No later event of the call is stored either. */
   EVENT_OUTCOME_RETRYABLE = 5,
   UNRECOGNIZED = -1,
 }

@@ -29,15 +29,9 @@ export enum Resolution {
   RESOLUTION_UNSPECIFIED = 0,
   /** RESOLUTION_DONE - Nothing is left to do. The saga is leased again only after new events. */
   RESOLUTION_DONE = 1,
-  /**
-   * RESOLUTION_FAILED - The attempt failed. The saga is leased again after a pause that doubles with each
-   * attempt.
-   */
+  /** RESOLUTION_FAILED - The attempt failed. The saga is leased again after a pause that doubles with each attempt. */
   RESOLUTION_FAILED = 2,
-  /**
-   * RESOLUTION_RETURNED - The saga was not tried. It may be leased again at once, and the attempt does not
-   * count.
-   */
+  /** RESOLUTION_RETURNED - The saga was not tried. It may be leased again at once, and the attempt does not count. */
   RESOLUTION_RETURNED = 3,
   UNRECOGNIZED = -1,
 }
