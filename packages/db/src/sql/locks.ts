@@ -25,8 +25,8 @@ export async function lockRow<Row extends object>(
   const keys = Object.keys(key)
   const conditions = keys.map((column, index) => `${column} = $${index + 1}`)
   const text = `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} FOR ${strength}`
-  // A connection prepares a statement with a name once. PostgreSQL cuts names at 63 bytes, so a statement that
-  // returns columns has none.
+  // A connection prepares a statement with a name once. PostgreSQL cuts names at 63 bytes, so a statement
+  // with columns has none.
   const name = columns === '1' ? { name: `lock ${table} ${keys} ${strength}` } : {}
   const [row] = await query<Row>(transaction, { ...name, text, values: Object.values(key) })
   return row ?? null
