@@ -28,8 +28,8 @@ function claims(slots: Slots, sender: string, count: number, order: string[], gr
 }
 
 describe('Slots', () => {
-  it('leaves a kept slot to a sender that holds none while another has filled its share', async () => {
-    const slots = create({ total: 8, perSender: 8, kept: 0.25, ...waiting })
+  it('leaves a reserved slot to a sender that holds none while another has filled its share', async () => {
+    const slots = create({ total: 8, perSender: 8, reservedShare: 0.25, ...waiting })
     const order: string[] = []
     claims(slots, 'busy', 100, order)
     await nextTick()
@@ -68,7 +68,7 @@ describe('Slots', () => {
   })
 
   it('limits a group, keeps slots in it for others, and serves claims for other groups meanwhile', async () => {
-    const slots = create({ total: 100, perSender: 100, perGroup: 4, kept: 0.25, ...waiting })
+    const slots = create({ total: 100, perSender: 100, perGroup: 4, reservedShare: 0.25, ...waiting })
     const order: string[] = []
     claims(slots, 'busy', 10, order, 'repository')
     await nextTick()
@@ -136,8 +136,22 @@ describe('Slots', () => {
     ;(await large)()
   })
 
+  it.each(['leaves', 'has waited for too long'])('serves the others when a large claim %s', async (how) => {
+    const slots = create({ total: 10, perSender: 10, waitMs: how === 'leaves' ? 60_000 : 50 })
+    await slots.take({ sender: 'one', size: 6 })
+    await slots.take({ sender: 'two', size: 1 })
+    const leaving = new AbortController()
+    const large = slots.take({ sender: 'large', size: 5 }, leaving.signal).catch(kindOrMessage)
+    await delay(25)
+    const small = slots.take({ sender: 'two', size: 1 })
+    if (how === 'leaves') leaving.abort('gone')
+    expect(await large).toBe(how === 'leaves' ? 'gone' : 'unavailable')
+    await small
+    expect(slots.count()).toEqual({ held: 8, waiting: 0 })
+  })
+
   it('serves a claim above the share of a sender when the sender holds nothing', async () => {
-    const slots = create({ total: 10, perSender: 4, kept: 0.25, ...waiting })
+    const slots = create({ total: 10, perSender: 4, reservedShare: 0.25, ...waiting })
     const giveBack = await slots.take({ sender: 'one', size: 12 })
     expect(slots.count().held).toBe(12)
     giveBack()
@@ -187,7 +201,7 @@ describe('Slots', () => {
       fate: fc.constantFrom('ends', 'throws', 'leaves'),
       ticks: fc.nat({ max: 4 }),
     })
-    const limits = { total: 6, perSender: 4, perGroup: 5, kept: 0.25, few: 1, waitMs: 60_000 }
+    const limits = { total: 6, perSender: 4, perGroup: 5, reservedShare: 0.25, reservedHeldMax: 1, waitMs: 60_000 }
 
     it.each([
       ['few may wait, and the others are refused', { waitingMax: 8, waitingPerSenderMax: 4 }, true],

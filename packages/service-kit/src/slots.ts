@@ -12,9 +12,9 @@ export interface SlotLimits {
    * The part of all slots, and of those of a group, that is reserved for senders that hold few: 0.25 is a
    * quarter. Unset: none.
    */
-  kept?: number
+  reservedShare?: number
   /** Most slots that a sender may hold, including its claim, to get a reserved slot. Unset: 1. */
-  few?: number
+  reservedHeldMax?: number
   /** Longest wait of a claim; Infinity: until its signal is aborted. Unset: a claim does not wait. */
   waitMs?: number
   /** Most claims that wait. Unset: without limit. */
@@ -70,7 +70,7 @@ export class Slots {
 
   constructor(limits: SlotLimits, refusals: SlotRefusals) {
     const unlimited = Number.POSITIVE_INFINITY
-    const defaults = { perGroup: unlimited, kept: 0, few: 1, waitMs: 0 }
+    const defaults = { perGroup: unlimited, reservedShare: 0, reservedHeldMax: 1, waitMs: 0 }
     this.#limits = { ...defaults, waitingMax: unlimited, waitingPerSenderMax: unlimited, ...limits }
     this.#refusals = refusals
   }
@@ -159,8 +159,9 @@ export class Slots {
   }
 
   #fits(size: number, { max, taken, held }: { max: number; taken: number; held: number }): boolean {
-    const { kept, few } = this.#limits
-    const reserve = held + size > few && kept > 0 ? Math.ceil(max * kept) : 0
+    const { reservedShare, reservedHeldMax } = this.#limits
+    const isReserving = reservedShare > 0 && held + size > reservedHeldMax
+    const reserve = isReserving ? Math.ceil(max * reservedShare) : 0
     return taken === 0 || taken + size <= max - reserve
   }
 
@@ -180,11 +181,16 @@ export class Slots {
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(timer)
-        signal?.removeEventListener('abort', leave)
+        signal?.removeEventListener('abort', onAbort)
         this.#forget(waiting)
         settle()
       }
-      const leave = () => end(() => reject(signal?.reason))
+      // A claim may wait only because this one is too large for the free slots.
+      const leave = (error: unknown) => {
+        end(() => reject(error))
+        this.#serve()
+      }
+      const onAbort = () => leave(signal?.reason)
       const waiting = {
         claim,
         start: () =>
@@ -193,9 +199,9 @@ export class Slots {
             resolve()
           }),
       }
-      const giveUp = () => end(() => reject(this.#refusal(claim)))
+      const giveUp = () => leave(this.#refusal(claim))
       const timer = Number.isFinite(waitMs) ? setTimeout(giveUp, waitMs) : undefined
-      signal?.addEventListener('abort', leave)
+      signal?.addEventListener('abort', onAbort)
       this.#remember(waiting)
       this.#serve()
     })

@@ -15,7 +15,7 @@ const waitMs = 30_000
 const retryAfterMs = waitMs
 const waitingMax = 2_000
 const waitingPerSenderMax = 250
-const kept = 0.25
+const reservedShare = 0.25
 
 export interface GitLimits {
   /**
@@ -58,7 +58,7 @@ function withDefaults(given: GitLimits) {
 }
 
 const tooMany = (what: string) => `You have too many ${what} under way. Try again later.`
-const waiting = { waitMs, waitingMax, waitingPerSenderMax, kept }
+const waiting = { waitMs, waitingMax, waitingPerSenderMax, reservedShare }
 const refusals = { sender: tooMany('requests for repositories'), everybody: 'git', retryAfterMs }
 
 /** Creates the slots for questions to long-running processes, which answer within milliseconds. */
@@ -114,7 +114,7 @@ export class GitSlots {
         perSender: streamsPerSenderMax,
         perGroup: Math.max(4, Math.ceil(0.75 * streamsMax)),
         // A clone consists of several requests, and a pull followed by a push consists of two.
-        few: 2,
+        reservedHeldMax: 2,
         ...waiting,
         waitingPerSenderMax: 100,
       },
@@ -129,7 +129,7 @@ export class GitSlots {
         total: memoryBytesMax,
         perSender: Math.max(processBytesMax, 4 * usualBytes),
         ...waiting,
-        few: usualBytes,
+        reservedHeldMax: usualBytes,
       },
       refusals,
     )
@@ -153,7 +153,7 @@ export class GitSlots {
     const withMemory = (bytes: number) =>
       this.memory.run({ sender, size: bytes }, client.signal, () => work(bytes))
     // More than the unreserved part would only be free when nobody else asks.
-    const most = Math.min(bytesMax, this.#memoryBytesMax * (1 - kept))
+    const most = Math.min(bytesMax, this.#memoryBytesMax * (1 - reservedShare))
     return this.processes.run({ sender, group: client.path }, client.signal, async () => {
       try {
         return await withMemory(Math.min(usualBytes, most))

@@ -13,8 +13,8 @@ const stallMs = 300_000
 const limits = {
   total: 512 * mebibyte,
   perSender: 160 * mebibyte,
-  kept: 0.25,
-  few: 16 * mebibyte,
+  reservedShare: 0.25,
+  reservedHeldMax: 16 * mebibyte,
   waitMs: 30_000,
   waitingMax: 20,
   waitingPerSenderMax: 4,

@@ -9,7 +9,7 @@ const slotsMax = 64
 /**
  * The share that is reserved for connections without a slot, so that busy connections do not block new ones.
  */
-const keptPart = 0.25
+const reservedShare = 0.25
 /** Most slots that the calls of a connection may hold together. */
 const slotsPerConnectionMax = 16
 /** Interval of the checks for stalled connections while calls wait for a slot. */
@@ -59,7 +59,7 @@ export class MessageSlots {
     {
       total: slotsMax,
       perSender: slotsPerConnectionMax,
-      kept: keptPart,
+      reservedShare,
       // A call may wait until its deadline, or until its connection is closed.
       waitMs: Number.POSITIVE_INFINITY,
     },
@@ -156,7 +156,7 @@ export class MessageSlots {
       connection.bytesSeen = bytesRead
     }
     const { held, waiting } = this.#slots.count()
-    if (held >= slotsMax * (1 - keptPart) && waiting > 0) this.#endHolders()
+    if (held >= slotsMax * (1 - reservedShare) && waiting > 0) this.#endHolders()
     this.#checkLater()
   }
 

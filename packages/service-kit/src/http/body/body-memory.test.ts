@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Slots } from '../../slots.js'
 import { openBodyMemory } from './body-memory.js'
 
-const limits = { perSender: 100, total: 200, kept: 0.25, few: 10, waitMs: 50 }
+const limits = { perSender: 100, total: 200, reservedShare: 0.25, reservedHeldMax: 10, waitMs: 50 }
 const refusals = { sender: 'yours', everybody: 'all', retryAfterMs: 50 }
 const memoryOf = (given = limits) => {
   const memory = new Slots(given, refusals)

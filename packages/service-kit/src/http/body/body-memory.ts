@@ -9,8 +9,8 @@ const mebibyte = 1024 * 1024
 const limits = {
   perSender: 320 * mebibyte,
   total: 768 * mebibyte,
-  kept: 1 / 6,
-  few: 16 * mebibyte,
+  reservedShare: 1 / 6,
+  reservedHeldMax: 16 * mebibyte,
   waitMs: 30_000,
 }
 
