@@ -1,6 +1,6 @@
 import { redisOptions } from '@switchyard/config'
 import { Redis, type RedisOptions, ReplyError } from 'ioredis'
-import type { Logger } from './observability/index.js'
+import { createOutageLog, type Logger } from './observability/index.js'
 
 export interface RedisClientOptions extends RedisOptions {
   url: string
@@ -77,19 +77,13 @@ export function openRedis(
  * @param message logged when an outage starts
  */
 function reportRedis(logger: Logger, message: string) {
-  let isConnected = true
+  const outage = createOutageLog(logger, { lost: message, back: 'connected to Redis again' })
   let quietUntilMs = 0
   return {
     /** Handles the `error` events of a connection. */
-    disconnected(error: unknown) {
-      if (isConnected) logger.warn({ err: error }, message)
-      isConnected = false
-    },
+    disconnected: (error: unknown) => outage.failed({ err: error }),
     /** Handles the `ready` events of a connection. */
-    connected() {
-      if (!isConnected) logger.info('connected to Redis again')
-      isConnected = true
-    },
+    connected: () => outage.worked(),
     /**
      * Handles failures of commands that nobody waits for, because Redis may refuse them for lack of memory or
      * rights. A command that fails with its connection is not logged here, because `disconnected` reports the

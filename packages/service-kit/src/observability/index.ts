@@ -1,4 +1,5 @@
 export { createLogger, type Logger } from './logger.js'
 export { createMetrics, type Metrics, secondsBuckets } from './metrics.js'
+export { createOutageLog, type OutageLog } from './outage-log.js'
 export { exposePools } from './pools.js'
 export { startTracing, tracing } from './tracing.js'

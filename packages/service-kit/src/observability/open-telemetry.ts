@@ -26,6 +26,7 @@ import { Redis } from 'ioredis'
 import pTimeout from 'p-timeout'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { createOutageLog } from './outage-log.js'
 
 /** The tools of a process while traces are on. */
 export interface Tracing {
@@ -143,14 +144,12 @@ function instrument(instrumentation: InstrumentationBase, modules: Record<string
  * that time are lost.
  */
 function reportingOutages(exporter: SpanExporter, logger: Logger): SpanExporter {
-  let isAway = false
-  const note = ({ code, error }: ExportResult) => {
-    const fails = code !== ExportResultCode.SUCCESS
-    if (fails && !isAway)
-      logger.warn({ err: error }, 'traces cannot be sent: they are dropped until they can')
-    if (!fails && isAway) logger.info('traces are sent again')
-    isAway = fails
-  }
+  const outage = createOutageLog(logger, {
+    lost: 'traces cannot be sent: they are dropped until they can',
+    back: 'traces are sent again',
+  })
+  const note = ({ code, error }: ExportResult) =>
+    code === ExportResultCode.SUCCESS ? outage.worked() : outage.failed({ err: error })
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {

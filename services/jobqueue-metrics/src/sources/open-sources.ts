@@ -1,6 +1,6 @@
 import { Secret } from '@switchyard/config'
 import type { Clock } from '@switchyard/domain'
-import type { Logger } from '@switchyard/service-kit/observability'
+import { createOutageLog, type Logger } from '@switchyard/service-kit/observability'
 import type { SourceConfig } from '../source-config.js'
 import { createBullmqSource } from './bullmq/bullmq-source.js'
 import { openRedis } from './redis/open-redis.js'
@@ -44,20 +44,14 @@ export function openSources(options: OpenSourcesOptions): JobSource[] {
 const urlOf = ({ url, cluster, sentinel }: SourceConfig, redisUrl: Secret): Secret =>
   url ?? (cluster || sentinel ? urlOfListedServers : redisUrl)
 
-/**
- * Returns a handler that logs an outage once, not at every reconnect attempt. It logs only the message,
- * because the error may contain the password.
- */
+/** Returns handlers that log outages, by the message only, because the error may contain the password. */
 function logOutages(logger: Logger) {
-  let isUnreachable = false
+  const outage = createOutageLog(logger, {
+    lost: 'the source is unreachable',
+    back: 'the source is reachable again',
+  })
   return {
-    onError({ message }: Error) {
-      if (!isUnreachable) logger.warn({ reason: message }, 'the source is unreachable')
-      isUnreachable = true
-    },
-    onReady() {
-      if (isUnreachable) logger.info('the source is reachable again')
-      isUnreachable = false
-    },
+    onError: ({ message }: Error) => outage.failed({ reason: message }),
+    onReady: () => outage.worked(),
   }
 }
