@@ -49,3 +49,25 @@ it.each(['publish', 'subscribe'])(
     await redis.restart()
   },
 )
+
+it('reads the table once, and answers from memory again, when the database is back after a failed read', async () => {
+  let reads = 0
+  let isAway = true
+  const load = async () => {
+    reads += 1
+    if (isAway) throw new Error('the database is away')
+    return []
+  }
+  const logger = createLogger('test', 'silent')
+  const board = new MessageBoard({ load, clock: systemClock, logger })
+  const redisUrl = redis.urlOf('admin-broadcast')
+  const changeNotices = createChangeNotices({ redisUrl, board, clock: systemClock, logger })
+  await waitFor(() => reads > 0, { what: 'the read at the beginning of the subscription' })
+  isAway = false
+
+  const before = reads
+  for (let question = 0; question < 3; question += 1) await board.active()
+  expect(reads).toBe(before + 1)
+  await changeNotices.close()
+  board.close()
+})

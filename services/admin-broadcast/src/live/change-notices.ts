@@ -84,7 +84,7 @@ export function createChangeNotices({
 
 /** Passes notices on to the board, and informs it whether notices are received. */
 function listen(redisUrl: string, board: MessageBoard, logger: Logger): () => void {
-  const refresh = () => board.refresh().catch(() => board.setSubscribed(false))
+  const refresh = () => board.refresh().catch(() => board.missChange())
   return listenForNotices({
     redisUrl,
     channel: broadcastChannel,

@@ -6,7 +6,7 @@ import {
   boundariesBetween,
   broadcastChanges,
 } from '@switchyard/domain/broadcast'
-import type { Logger } from '@switchyard/service-kit/observability'
+import { createOutageLog, type Logger, type OutageLog } from '@switchyard/service-kit/observability'
 
 interface MessageBoardDependencies {
   /** Reads the messages that have not ended at this instant, newest first. */
@@ -25,7 +25,7 @@ interface Watcher {
 
 /** Time for which the board answers from memory while it receives notices of changes. */
 const rememberedMs = 1000
-/** Intervals of reading the table while there are watchers, with and without notices. */
+/** Intervals of reading the table while there are watchers: with notices; without them, or after a failure. */
 const lookMs = { subscribed: 5000, polling: 1000 }
 /** Delay after which the board applies a boundary by its own clock, when no notice has come. */
 const patienceMs = 80
@@ -39,6 +39,7 @@ const clockSkewMsMax = 5000
  */
 export class MessageBoard {
   readonly #deps: MessageBoardDependencies
+  readonly #outage: OutageLog
   readonly #watchers = new Set<Watcher>()
   #messages: BroadcastMessage[] = []
   #shown: BroadcastMessage[] = []
@@ -53,11 +54,14 @@ export class MessageBoard {
   #floorMs = 0
   #loading: Promise<void> | null = null
   #queued: Promise<void> | null = null
-  #failing = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(deps: MessageBoardDependencies) {
     this.#deps = deps
+    this.#outage = createOutageLog(deps.logger, {
+      lost: 'could not look for broadcast messages',
+      back: 'broadcast messages can be read again',
+    })
   }
 
   /**
@@ -67,6 +71,12 @@ export class MessageBoard {
   setSubscribed(subscribed: boolean): void {
     if (subscribed === this.#subscribed) return
     this.#subscribed = subscribed
+    this.#loadedAtMs = Number.NEGATIVE_INFINITY
+    this.#arm()
+  }
+
+  /** Reports a change that could not be read, so that the board reads the table as soon as it can. */
+  missChange(): void {
     this.#loadedAtMs = Number.NEGATIVE_INFINITY
     this.#arm()
   }
@@ -167,20 +177,16 @@ export class MessageBoard {
    * Returns the delay from the last query, so that setting the timer again does not postpone the next query.
    */
   #nextLookInMs(): number {
-    return this.#askedAtMs + (this.#subscribed ? lookMs.subscribed : lookMs.polling) - performance.now()
+    const isKnown = this.#subscribed && this.#loadedAtMs > Number.NEGATIVE_INFINITY
+    return this.#askedAtMs + (isKnown ? lookMs.subscribed : lookMs.polling) - performance.now()
   }
 
   #look(): void {
     this.#show()
     if (this.#nextLookInMs() > 0) return
     this.refresh().then(
-      () => {
-        this.#failing = false
-      },
-      (error: unknown) => {
-        if (!this.#failing) this.#deps.logger.warn({ err: error }, 'could not look for broadcast messages')
-        this.#failing = true
-      },
+      () => this.#outage.worked(),
+      (error: unknown) => this.#outage.failed({ err: error }),
     )
   }
 }
