@@ -41,7 +41,8 @@ export function sequenceHorizon(sequence: string, name: string) {
     return new Set(rows.map(({ writer }) => writer))
   }
 
-  async function isAnyUnderWay(database: Pooled, transactions: ReadonlySet<string>): Promise<boolean> {
+  /** Returns whether one of these transactions is still active. */
+  async function isAnyActive(database: Pooled, transactions: ReadonlySet<string>): Promise<boolean> {
     if (transactions.size === 0) return false
     const now = await readWriters(database)
     return [...transactions].some((transaction) => now.has(transaction))
@@ -56,12 +57,12 @@ export function sequenceHorizon(sequence: string, name: string) {
     const last = await readLast(database)
     const transactions = await readWriters(database)
     const untilMs = performance.now() + waitMsMax
-    while (await isAnyUnderWay(database, transactions)) {
+    while (await isAnyActive(database, transactions)) {
       if (performance.now() > untilMs) return null
       await delay(pollMs)
     }
     return last
   }
 
-  return { readLast, readWriters, find }
+  return { readLast, readWriters, isAnyActive, find }
 }

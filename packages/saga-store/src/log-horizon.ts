@@ -12,6 +12,9 @@ export const readLastPosition = horizon.readLast
  */
 export const readLogWriters = horizon.readWriters
 
+/** Returns whether one of these transactions is still active. */
+export const isAnyWriterActive = horizon.isAnyActive
+
 /**
  * Returns the last position up to which the log can be read without a gap. A reader that went further would
  * miss entries of transactions that have drawn a position and not committed yet.

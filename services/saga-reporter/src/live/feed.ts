@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Wakeup } from '@switchyard/service-kit/lifecycle'
-import type { Logger } from '@switchyard/service-kit/observability'
+import { createOutageLog, type Logger, type OutageLog } from '@switchyard/service-kit/observability'
 import { RecentEntries } from './recent-entries.js'
 import type { LogEntry, LogPage } from './store.js'
 
@@ -15,6 +15,8 @@ export interface FeedSource {
   readLastPosition(): Promise<number>
   /** Lists current transactions that may have taken positions. */
   readWriters(): Promise<Set<string>>
+  /** Returns whether one of these transactions is still active. */
+  isAnyActive(writers: ReadonlySet<string>): Promise<boolean>
 }
 
 const entriesKept = 10_000
@@ -34,7 +36,7 @@ const overlapMs = 60 * 60 * 1000
  */
 export class SagaFeed {
   readonly #source: FeedSource
-  readonly #logger: Logger
+  readonly #outage: OutageLog
   readonly #recent = new RecentEntries(entriesKept)
   readonly #waiting = new Set<Wakeup>()
   readonly #pause = new Wakeup()
@@ -45,11 +47,13 @@ export class SagaFeed {
   /** Once these transactions have ended, missing positions up to `upTo` stay missing. */
   #gap: { upTo: number; writers: Set<string> } | null = null
   #newestReceivedMs = Number.NEGATIVE_INFINITY
-  #failing = false
 
   constructor(source: FeedSource, logger: Logger) {
     this.#source = source
-    this.#logger = logger
+    this.#outage = createOutageLog(logger, {
+      lost: 'the log of sagas cannot be read',
+      back: 'the log of sagas can be read again',
+    })
   }
 
   /** The position up to which every entry has been delivered. */
@@ -105,7 +109,7 @@ export class SagaFeed {
     try {
       const last = await this.#source.readLastPosition()
       const writers = await this.#source.readWriters()
-      while (await this.#anyUnderWay(writers)) await delay(restMs)
+      while (await this.#source.isAnyActive(writers)) await delay(restMs)
       this.#recent.restart(last)
       this.#completeTo = last
       this.#gap = null
@@ -134,13 +138,11 @@ export class SagaFeed {
   async #readSafely(allDays: boolean): Promise<boolean> {
     try {
       const isAtEnd = await this.#read(allDays)
-      if (this.#failing) this.#logger.info('the log of sagas can be read again')
-      this.#failing = false
+      this.#outage.worked()
       return isAtEnd
     } catch (error) {
       // Followers stay connected and receive the entries later.
-      if (!this.#failing) this.#logger.warn({ err: error }, 'the log of sagas cannot be read')
-      this.#failing = true
+      this.#outage.failed({ err: error })
       await delay(pollMs)
       return true
     }
@@ -148,7 +150,7 @@ export class SagaFeed {
 
   /** @returns whether every entry that can be delivered was delivered */
   async #read(allDays: boolean): Promise<boolean> {
-    if (this.#gap && !(await this.#anyUnderWay(this.#gap.writers))) {
+    if (this.#gap && !(await this.#source.isAnyActive(this.#gap.writers))) {
       this.#completeTo = this.#gap.upTo
       this.#gap = null
     }
@@ -177,12 +179,6 @@ export class SagaFeed {
 
   #overlapStart(): Date | null {
     return Number.isFinite(this.#newestReceivedMs) ? new Date(this.#newestReceivedMs - overlapMs) : null
-  }
-
-  async #anyUnderWay(writers: Set<string>): Promise<boolean> {
-    if (writers.size === 0) return false
-    const now = await this.#source.readWriters()
-    return [...writers].some((writer) => now.has(writer))
   }
 }
 

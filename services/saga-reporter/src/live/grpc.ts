@@ -39,17 +39,19 @@ export const createWatchSagas = ({
       signal,
       recheck,
     })
+    let stall: NodeJS.Timeout | undefined
     try {
       for (;;) {
         const { done, value } = await batches.next()
         if (done) return
         for (const message of toMessages(value)) {
-          const stall = setTimeout(cut, stallMsMax, call)
+          stall = setTimeout(cut, stallMsMax, call)
           yield message
           clearTimeout(stall)
         }
       }
     } finally {
+      clearTimeout(stall)
       await batches.return(undefined)
     }
   }, logger)

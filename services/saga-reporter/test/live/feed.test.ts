@@ -1,5 +1,5 @@
 import { createDatabase, type Database } from '@switchyard/db'
-import { readLastPosition, readLogWriters } from '@switchyard/saga-store'
+import { isAnyWriterActive, readLastPosition, readLogWriters } from '@switchyard/saga-store'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { createTestDatabase, type TestDatabase, waitFor } from '@switchyard/testing'
 import fc from 'fast-check'
@@ -28,6 +28,7 @@ beforeEach(() => {
       readTail: (wanted) => readLogTail(database, wanted),
       readLastPosition: () => readLastPosition(database),
       readWriters: () => readLogWriters(database),
+      isAnyActive: (writers) => isAnyWriterActive(database, writers),
     },
     createLogger('test', 'silent'),
   )
