@@ -5,7 +5,6 @@ import {
   flag,
   insertInto,
   integer,
-  latin1,
   type RowColumn,
   rowColumns,
   rowReader,
@@ -13,7 +12,6 @@ import {
   setToExcluded,
   text,
   time,
-  words,
 } from '@switchyard/db/sql'
 import { type Activity, type EventResult, errorFingerprint, type Saga } from '@switchyard/domain/saga'
 import type { TenantKey } from './keys.js'
@@ -25,6 +23,33 @@ export interface Change<Row> {
   /** The row as it was read; null when there was none. */
   before: Row | null
   row: Row
+}
+
+/**
+ * Returns a column of words without special characters. Each list is a text, because an array of arrays would
+ * lose its inner bounds.
+ */
+const words = (name: string) => ({
+  name,
+  type: 'text',
+  expression: `given.${name}::text[]`,
+  toSql: (list: readonly string[]) => `{${list.join(',')}}`,
+})
+
+/** Returns a column of text whose characters are bytes. */
+const latin1 = (name: string) => ({
+  name,
+  type: 'bytea',
+  toSql: (value: string) => Buffer.from(value, 'latin1'),
+  fromSql: (value: Buffer) => value.toString('latin1'),
+})
+
+/**
+ * SQL that is read instead of a column when events are applied, which depend only on whether there is a
+ * parameter.
+ */
+const foldedAs: Partial<Record<string, string>> = {
+  parameter_data: `CASE WHEN stored.parameter_data IS NOT NULL THEN ''::bytea END`,
 }
 
 /** Returns the statements that read and write the rows of a table whose key is (tenant, id). */
@@ -58,7 +83,9 @@ function rowTable<Row extends object>(name: string, columns: readonly RowColumn<
         columns.filter(({ key }) => keys.includes(key)),
       ),
     /** The columns of the row `stored` that applying events needs, by the domain's names. */
-    foldedList: selectList('stored', columns, (column) => column.readAs ?? `stored.${column.name}`),
+    foldedList: columns
+      .map(({ name, key }) => `${foldedAs[name] ?? `stored.${name}`} AS "${key}"`)
+      .join(', '),
     /** Inserts rows whose keys are free, and leaves out those whose keys are taken. */
     insert: insertInto(`${name}-insert`, name, all, 'ON CONFLICT (tenant, id) DO NOTHING'),
     /** Updates rows that the transaction has locked. */
@@ -136,12 +163,7 @@ export const activityTable = rowTable(
     compensateErrorsSize: integer('compensate_errors_size'),
     compensateErrorsSha256: bytes('compensate_errors_sha256'),
     errorFingerprint: text('error_fingerprint'),
-    // Events only depend on whether there is a parameter, so an empty one is read instead.
-    parameterData: {
-      ...bytes('parameter_data'),
-      isFinal: true,
-      readAs: `CASE WHEN stored.parameter_data IS NOT NULL THEN ''::bytea END`,
-    },
+    parameterData: { ...bytes('parameter_data'), isFinal: true },
     parameterSize: integer('parameter_size'),
     parameterSha256: bytes('parameter_sha256'),
     resultData: { ...bytes('result_data'), isFinal: true },

@@ -10,8 +10,6 @@ export interface StoredAs<Value> {
   fromSql?: (value: never) => Value
   /** Set when an existing value never changes, so that an update keeps it. */
   isFinal?: true
-  /** SQL that is read from the row `stored` instead of the column when events are applied. */
-  readAs?: string
 }
 
 /** Returns a column whose value is computed from the item that is written. */
@@ -29,15 +27,14 @@ export const column = <Item, Value>(
 export interface RowColumn<Row> extends Column<Row> {
   key: keyof Row & string
   isFinal: boolean
-  readAs: string | undefined
   fromSql: ((value: never) => unknown) | undefined
 }
 
 /** Returns the columns of a table, from one line for each property of its rows. */
 export const rowColumns = <Row>(stored: { [Key in keyof Row]: StoredAs<Row[Key]> }): RowColumn<Row>[] =>
   (Object.entries(stored) as [keyof Row & string, StoredAs<Row[keyof Row]>][]).map(([key, storedAs]) => {
-    const { fromSql, isFinal = false, readAs } = storedAs
-    return { ...column(storedAs, (row: Row) => row[key]), key, isFinal, readAs, fromSql }
+    const { fromSql, isFinal = false } = storedAs
+    return { ...column(storedAs, (row: Row) => row[key]), key, isFinal, fromSql }
   })
 
 /** Returns some of the columns, for writing rows that have only these properties. */
@@ -54,11 +51,8 @@ export const omit = <Row, Key extends keyof Row & string>(
   columns.filter(({ key }) => !keys.some((left) => left === key)) as unknown as RowColumn<Omit<Row, Key>>[]
 
 /** Returns the columns of the table `alias`, named by the properties. */
-export const selectList = <Row>(
-  alias: string,
-  columns: readonly RowColumn<Row>[],
-  sqlOf: (column: RowColumn<Row>) => string = ({ name }) => `${alias}.${name}`,
-): string => columns.map((column) => `${sqlOf(column)} AS "${column.key}"`).join(', ')
+export const selectList = <Row>(alias: string, columns: readonly RowColumn<Row>[]): string =>
+  columns.map(({ name, key }) => `${alias}.${name} AS "${key}"`).join(', ')
 
 /** Creates a function that converts a row of node-postgres in place. */
 export function rowReader<Row>(columns: readonly RowColumn<Row>[]): (read: Record<string, unknown>) => Row {
@@ -104,23 +98,4 @@ export const bigint = (name: string) => ({
 export const final = <Stored extends object>(stored: Stored): Stored & { isFinal: true } => ({
   ...stored,
   isFinal: true,
-})
-
-/**
- * Returns a column of words without special characters. Each list is a text, because an array of arrays would
- * lose its inner bounds.
- */
-export const words = (name: string) => ({
-  name,
-  type: 'text',
-  expression: `given.${name}::text[]`,
-  toSql: (list: readonly string[]) => `{${list.join(',')}}`,
-})
-
-/** Returns a column of text whose characters are bytes. */
-export const latin1 = (name: string) => ({
-  name,
-  type: 'bytea',
-  toSql: (value: string) => Buffer.from(value, 'latin1'),
-  fromSql: (value: Buffer) => value.toString('latin1'),
 })
