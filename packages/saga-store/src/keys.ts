@@ -40,19 +40,8 @@ export const lockByKey = (table: string, list: string): string =>
       SELECT ${list} FROM ${table} AS stored WHERE stored.tenant = key.tenant AND stored.id = key.id FOR UPDATE
     ) AS locked`
 
-/** Longest wait for locks. The locks that are taken already block reports of other sagas meanwhile. */
-const waitMsMax = 10_000
-
-const lockActivities = {
-  name: 'saga-activities-lock',
-  text: lockByKey('saga_activities', 'stored.id'),
-  query_timeout: waitMsMax,
-}
-const lockSagas = {
-  name: 'sagas-lock',
-  text: lockByKey('sagas', 'stored.id'),
-  query_timeout: waitMsMax,
-}
+const lockActivities = { name: 'saga-activities-lock', text: lockByKey('saga_activities', 'stored.id') }
+const lockSagas = { name: 'sagas-lock', text: lockByKey('sagas', 'stored.id') }
 
 export interface LockedKeys {
   activities: readonly TenantKey[]
@@ -64,12 +53,13 @@ export interface LockedKeys {
  * as recording does. A row that was read before may have changed by now, and a missing row is not locked.
  */
 export async function lockKeys(client: PoolClient, { activities, sagas }: LockedKeys): Promise<void> {
+  // The locks that are taken already block reports of other sagas while this transaction waits.
+  await client.query("SET LOCAL lock_timeout = '10s'")
   for (const [query, keys] of [
     [lockActivities, activities],
     [lockSagas, sagas],
   ] as const) {
     if (keys.length === 0) continue
-    const values = tenantKeyArrays(uniqueKeys(keys).sort(byKey))
-    await client.query({ ...query, values })
+    await client.query({ ...query, values: tenantKeyArrays(uniqueKeys(keys).sort(byKey)) })
   }
 }
