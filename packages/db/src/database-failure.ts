@@ -1,14 +1,13 @@
 import { Prisma } from './generated/client.js'
 
 /**
- * SQLSTATE classes and codes of temporary failures: connection lost, out of resources, a statement that
- * reached its time limit, shutting down or starting, I/O errors, a read-only standby, missing migrations, and
- * repeated serialization failures or deadlocks.
+ * SQLSTATE classes and codes of temporary failures: connection lost, out of resources, shutting down or
+ * starting, I/O errors, a read-only standby, missing migrations, and repeated serialization failures or
+ * deadlocks.
  */
 const temporaryStates = [
   '08',
   '53',
-  '57014',
   '57P',
   '58',
   '25006',

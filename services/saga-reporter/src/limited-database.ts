@@ -1,4 +1,11 @@
-import { createDatabase, type Database, type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
+import {
+  createDatabase,
+  type Database,
+  isDatabaseUnavailable,
+  type Pooled,
+  sqlStateOf,
+  sqlStates,
+} from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
@@ -20,9 +27,18 @@ export function openLimitedDatabase(config: Config, lifecycle: ServiceContext['l
   return limitedDatabase
 }
 
+/**
+ * Returns whether a request failed because the database is unavailable, or did not answer within the pool's
+ * time limit.
+ */
+export const isUnavailable = (error: unknown): boolean =>
+  isDatabaseUnavailable(error) || isTooLong(error)
+
+const isTooLong = (error: unknown): boolean => sqlStateOf(error) === sqlStates.queryCanceled
+
 /** Throws the error of a query, as a refusal when the query exceeds the pool's time limit: for `catch`. */
 export function refuseTooLong(cause: unknown): never {
-  throw sqlStateOf(cause) === sqlStates.queryCanceled
+  throw isTooLong(cause)
     ? unavailable('the question takes too long to answer: narrow it by time, service_name or status', {
         cause,
       })

@@ -1,7 +1,7 @@
 import { openCallers } from '@switchyard/callers'
 import { trustsNobody } from '@switchyard/config'
 import { descriptorSet } from '@switchyard/contracts/descriptors'
-import { type Database, isDatabaseUnavailable, openDatabase } from '@switchyard/db'
+import { type Database, openDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { targetPolicy } from '@switchyard/outbound-http'
 import { createSagaEventStore, type SagaEventStore } from '@switchyard/saga-store'
@@ -34,7 +34,7 @@ import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
 import { exportRoutes } from './export/routes.js'
 import type { GrpcService } from './grpc/grpc.js'
 import { startGrpcServer } from './grpc/server.js'
-import { openLimitedDatabase } from './limited-database.js'
+import { isUnavailable, openLimitedDatabase } from './limited-database.js'
 import { createWatchSagas } from './live/grpc.js'
 import { createLiveSagas, type LiveSagas } from './live/live.js'
 import { liveRoutes } from './live/routes.js'
@@ -131,7 +131,7 @@ const createApp = (config: Config, context: ServiceContext, deps: AppDependencie
     metrics: context.metrics,
     health: context.health,
     ...deps,
-    isUnavailable: isDatabaseUnavailable,
+    isUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
     externalUrl: config.EXTERNAL_URL,

@@ -10,9 +10,9 @@ import type {
   ServiceError,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { isDatabaseUnavailable } from '@switchyard/db'
 import { DomainError, unavailable } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { isUnavailable } from '../limited-database.js'
 import { pastDeadline, toServiceError } from './errors.js'
 
 /** A call whose headers have arrived. */
@@ -182,7 +182,7 @@ export const failureOf = (error: unknown, call: Pick<AwaitedCall, 'getDeadline'>
 
 /** Turns a database failure into the refusal that callers see. */
 const known = (error: unknown): unknown =>
-  isDatabaseUnavailable(error) ? unavailable('the database does not answer', { cause: error }) : error
+  isUnavailable(error) ? unavailable('the database does not answer', { cause: error }) : error
 
 /**
  * Returns whether an error is a refusal by a rule, which is not logged as an error, and not a failed
