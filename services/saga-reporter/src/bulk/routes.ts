@@ -151,7 +151,7 @@ const cancelBulk = ({ database }: BulkDependencies) =>
     refusals: [409],
     input: z.object({ ...tenantParameter, id: rowId() }),
     handle: async ({ tenant, id }, caller: Caller, call) =>
-      ok(presentBulkJob(await bulk.cancelBulkJob(database, tenant, id, auditAuthor(caller, call)))),
+      ok(presentBulkJob(await bulk.cancelBulkJob(database, { tenant, id }, auditAuthor(caller, call)))),
   })
 
 const undoBulk = (deps: BulkDependencies) =>

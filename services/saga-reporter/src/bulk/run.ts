@@ -34,10 +34,10 @@ export function startBulkRunner(deps: Dependencies): Repeated {
   async function clean(stopping: AbortSignal): Promise<void> {
     const now = clock().getTime()
     if (now - cleanedMs < cleaningMs) return
+    cleanedMs = now
     const endedBefore = new Date(now - keptDays * dayMs)
     let isLeft = true
     while (isLeft && !stopping.aborted) isLeft = await deleteBulkJob(database, endedBefore)
-    cleanedMs = now
   }
 
   async function workOnAll(stopping: AbortSignal): Promise<void> {

@@ -1,13 +1,4 @@
-import {
-  type AuditAuthor,
-  type AuditedChange,
-  inPoolTransaction,
-  onTaken,
-  type PoolClient,
-  type Pooled,
-  type Rows,
-  recordAuditEvent,
-} from '@switchyard/db'
+import type { AuditAuthor, PoolClient, Pooled, Rows } from '@switchyard/db'
 import {
   integer,
   lockRow,
@@ -19,9 +10,9 @@ import {
   text,
   time,
 } from '@switchyard/db/sql'
-import { conflict, invalidParameters, notFound } from '@switchyard/domain'
+import { notFound } from '@switchyard/domain'
 import type { SagaStatus } from '@switchyard/domain/saga'
-import { readRows, refuseTooLong } from '../limited-database.js'
+import { readRows } from '../limited-database.js'
 import { sagaSource } from '../saga-source.js'
 import type { SagaOrder, SagaSearch } from '../shapes/search.js'
 import type { BulkAction, BulkItem, BulkItemState, BulkJob } from './job.js'
@@ -65,11 +56,10 @@ export async function countMatches(
  *
  * @returns their number; one more than {@link bulkSagasMax} when the search finds more
  */
-async function storeMatches(
+export async function storeMatches(
   client: PoolClient,
   jobId: number,
-  search: SagaSearch,
-  order: SagaOrder,
+  { search, order }: Pick<NewBulkJob, 'search' | 'order'>,
 ): Promise<number> {
   const parameters = new SqlParameters()
   const job = [parameters.add(search.tenant), parameters.add(jobId)]
@@ -135,113 +125,62 @@ export interface NewBulkJob {
   expectedCount: number | null
 }
 
-export const tooManyMatches = () =>
-  invalidParameters([`filter finds more than ${bulkSagasMax} sagas: narrow it`])
+/** Identifies a job. */
+export interface BulkJobKey {
+  tenant: string
+  id: number
+}
 
-/** A user has at most one running job. */
-const refuseSecondJob = onTaken((cause) => conflict('You have a bulk job that is still running', { cause }))
-
-/**
- * Stores a job with the sagas that its search finds now.
- *
- * @throws DomainError conflict when the operator has a running job, or the number of sagas is not the
- *   expected one | invalid-parameters when the search finds too many sagas | unavailable when the search
- *   takes too long
- */
-export async function createBulkJob(
-  { pool }: Pooled,
-  { action, note, filter, search, order, expectedCount }: NewBulkJob,
+/** Stores a running job without its sagas. @returns its id */
+export async function insertBulkJob(
+  client: PoolClient,
+  { action, note, filter, search }: NewBulkJob,
   operator: BulkOperator,
-): Promise<BulkJob> {
-  return inPoolTransaction(pool, async (client) => {
-    const created = await client.query<{ id: number }>(
-      `INSERT INTO saga_bulk_jobs (tenant, action, note, filter, author_id, author_name, audit_author, active_user_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $5) RETURNING id`,
-      [search.tenant, action, note, filter, operator.userId, operator.name, operator.audit],
-    )
-    const id = created.rows[0]?.id as number
-    const matched = await storeMatches(client, id, search, order)
-    if (matched > bulkSagasMax) throw tooManyMatches()
-    if (expectedCount !== null && matched !== expectedCount)
-      throw conflict(`The filter finds ${matched} sagas and not ${expectedCount}`)
-    const { rows } = await client.query<BulkJob>(
-      `UPDATE saga_bulk_jobs j SET matched = $3 WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
-      [search.tenant, id, matched],
-    )
-    const job = rows[0] as BulkJob
-    await recordAuditEvent(client, operator.audit, audited(`saga_bulk_${action}`, job))
-    return job
-  })
-    .catch(refuseTooLong)
-    .catch(refuseSecondJob)
+): Promise<number> {
+  const { rows } = await client.query<{ id: number }>(
+    `INSERT INTO saga_bulk_jobs (tenant, action, note, filter, author_id, author_name, audit_author, active_user_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $5) RETURNING id`,
+    [search.tenant, action, note, filter, operator.userId, operator.name, operator.audit],
+  )
+  return rows[0]?.id as number
 }
 
-const audited = (eventName: string, { id, tenant, matched }: BulkJob): AuditedChange => ({
-  eventName,
-  entityType: 'SagaBulkJob',
-  entityId: id,
-  details: { tenant, matched },
-})
-
-/**
- * Starts undoing the resolutions of a job.
- *
- * @throws DomainError not-found | conflict when the job is running, was undone, or wrote notes, or the
- *   operator has a running job
- */
-export async function startBulkUndo(
-  { pool }: Pooled,
-  tenant: string,
-  id: number,
-  operator: BulkOperator,
-): Promise<BulkJob> {
-  return inPoolTransaction(pool, async (client) => {
-    const job = await lockJob(client, tenant, id)
-    if (job.action !== 'resolve') throw conflict('Notes cannot be undone')
-    if (job.state === 'undone') throw conflict('The job has been undone')
-    if (job.finishedAt === null) throw conflict(`The job is still ${job.state}`)
-    const { rows } = await client.query<BulkJob>(
-      `UPDATE saga_bulk_jobs j SET state = 'undoing', position = 0, finished_at = NULL, active_user_id = $3,
-         undo_name = $4, audit_author = $5
-       WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
-      [tenant, id, operator.userId, operator.name, operator.audit],
-    )
-    await recordAuditEvent(client, operator.audit, audited('saga_bulk_undo', job))
-    return rows[0] as BulkJob
-  })
-    .catch(refuseTooLong)
-    .catch(refuseSecondJob)
-}
-
-/**
- * Ends a running job after the current step; sagas that it has not reached stay unchanged.
- *
- * @throws DomainError not-found | conflict when the job is not running
- */
-export async function cancelBulkJob(
-  { pool }: Pooled,
-  tenant: string,
-  id: number,
-  audit: AuditAuthor,
-): Promise<BulkJob> {
-  return inPoolTransaction(pool, async (client) => {
-    // A step holds the lock of its job until it is committed.
-    const job = await lockJob(client, tenant, id)
-    if (job.state !== 'running') throw conflict(`The job is ${job.state}`)
-    const { rows } = await client.query<BulkJob>(
-      `UPDATE saga_bulk_jobs j SET state = 'canceled', finished_at = now(), active_user_id = NULL, ${ownerReleased}
-       WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
-      [tenant, id],
-    )
-    await recordAuditEvent(client, audit, audited('saga_bulk_cancel', job))
-    return rows[0] as BulkJob
-  })
-}
-
-async function lockJob(client: PoolClient, tenant: string, id: number): Promise<BulkJob> {
+/** Locks a job until the transaction ends. @throws DomainError not-found */
+export async function lockBulkJob(client: PoolClient, { tenant, id }: BulkJobKey): Promise<BulkJob> {
   const job = await lockRow<BulkJob>(client, 'saga_bulk_jobs j', { tenant, id }, 'UPDATE', bulkJobColumns)
   if (!job) throw notFound('Bulk job')
   return job
+}
+
+/** Stores the number of sagas of a job. */
+export const setMatched = (client: PoolClient, job: BulkJobKey, matched: number): Promise<BulkJob> =>
+  changeJob(client, job, 'matched = $3', [matched])
+
+/** Stores that a job is undone from now on, by an operator. */
+export const setUndoing = (client: PoolClient, job: BulkJobKey, operator: BulkOperator): Promise<BulkJob> =>
+  changeJob(
+    client,
+    job,
+    `state = 'undoing', position = 0, finished_at = NULL, active_user_id = $3, undo_name = $4, audit_author = $5`,
+    [operator.userId, operator.name, operator.audit],
+  )
+
+/** Stores that a job was canceled, and ends the lease of its process. */
+export const setCanceled = (client: PoolClient, job: BulkJobKey): Promise<BulkJob> =>
+  changeJob(client, job, `state = 'canceled', finished_at = now(), active_user_id = NULL, ${ownerReleased}`, [])
+
+/** @param set SQL of the new values; parameters from $3 */
+async function changeJob(
+  client: PoolClient,
+  { tenant, id }: BulkJobKey,
+  set: string,
+  values: unknown[],
+): Promise<BulkJob> {
+  const { rows } = await client.query<BulkJob>(
+    `UPDATE saga_bulk_jobs j SET ${set} WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
+    [tenant, id, ...values],
+  )
+  return rows[0] as BulkJob
 }
 
 /** @throws DomainError not-found */
@@ -277,7 +216,7 @@ export async function listBulkJobs(
 /** Lists the sagas of a job in their order, at most `take` after a position. */
 export const listBulkItems = (
   database: Pooled,
-  { tenant, id }: { tenant: string; id: number },
+  { tenant, id }: BulkJobKey,
   { state, after, take }: { state: BulkItemState | undefined; after: number; take: number },
 ): Promise<BulkItem[]> =>
   readRows<BulkItem>(database, {
