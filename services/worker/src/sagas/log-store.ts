@@ -1,4 +1,4 @@
-import { type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
+import { inPoolTransaction, type Pooled, sqlStateOf, sqlStates } from '@switchyard/db'
 import pg from 'pg'
 
 /**
@@ -113,15 +113,14 @@ async function query(
  * @returns false when another transaction is using the log; the caller tries again later
  */
 export async function dropLogPartition({ pool }: Pooled, partition: string): Promise<boolean> {
-  const client = await pool.connect()
   try {
-    await client.query("BEGIN; SET LOCAL lock_timeout = '300ms'")
-    await client.query('SELECT drop_saga_event_partition($1)', [partition])
-    await client.query('COMMIT')
-    client.release()
+    await inPoolTransaction(
+      pool,
+      (client) => client.query('SELECT drop_saga_event_partition($1)', [partition]),
+      "BEGIN; SET LOCAL lock_timeout = '300ms'",
+    )
     return true
   } catch (error) {
-    client.release(true)
     if (sqlStateOf(error) === sqlStates.lockNotAvailable) return false
     throw error
   }

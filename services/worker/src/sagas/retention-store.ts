@@ -1,4 +1,4 @@
-import type { Database, PoolClient, Pooled } from '@switchyard/db'
+import { type Database, inPoolTransaction, type PoolClient, type Pooled } from '@switchyard/db'
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import { keyText, lockKeys, type TenantKey, tenantKeyArrays } from '@switchyard/saga-store'
 import { countedUpTo } from './metrics-store.js'
@@ -198,26 +198,16 @@ export async function purgeSagas(
   isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
 ): Promise<PurgedSaga[]> {
   if (keys.length === 0) return []
-  const client = await pool.connect()
-  try {
-    const purged = await purgeLocked(client, keys, isDue)
-    client.release()
-    return purged
-  } catch (error) {
-    // Closing the connection rolls the transaction back and releases its locks, whatever state the connection
-    // is in.
-    client.release(true)
-    throw error
-  }
+  const { rows: expected } = await pool.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
+  return inPoolTransaction(pool, (client) => purgeLocked(client, keys, expected, isDue))
 }
 
 async function purgeLocked(
   client: PoolClient,
   keys: readonly TenantKey[],
+  expected: readonly SagaActivity[],
   isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
 ): Promise<PurgedSaga[]> {
-  const { rows: expected } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
-  await client.query('BEGIN')
   await lockKeys(client, { activities: expected, sagas: keys })
   const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, tenantKeyArrays(keys))
   const { rows: activities } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
@@ -234,6 +224,5 @@ async function purgeLocked(
     return mayGo ? [{ tenant, id, serviceName, activities: own.length }] : []
   })
   if (due.length > 0) await client.query(purge, tenantKeyArrays(due))
-  await client.query('COMMIT')
   return due
 }
