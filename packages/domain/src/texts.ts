@@ -12,6 +12,13 @@ export function trimCharacters(text: string, isTrimmed: (character: string) => b
   return text.slice(start, end)
 }
 
+/** Returns the entries of a list with commas, without blanks around them and without empty entries. */
+export const listedEntries = (text: string): string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+
 /** Replaces NUL, which PostgreSQL cannot store in text. */
 export const storableText = (text: string): string => text.replaceAll('\0', '\uFFFD')
 

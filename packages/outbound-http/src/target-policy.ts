@@ -1,4 +1,5 @@
 import { booleanFlag } from '@switchyard/config'
+import { listedEntries } from '@switchyard/domain'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 
@@ -50,11 +51,7 @@ export function targetPolicy(config: {
   }
 }
 
-const entries = (list: string): string[] =>
-  list
-    .split(',')
-    .map((entry) => entry.trim().toLowerCase())
-    .filter((entry) => entry !== '')
+const entries = (list: string): string[] => listedEntries(list.toLowerCase())
 
 const isHostOrNetwork = (entry: string) =>
   networkOf(entry) !== null || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?$/.test(entry)

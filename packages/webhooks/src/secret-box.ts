@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { type Secret, secretField } from '@switchyard/config'
-import { unavailable } from '@switchyard/domain'
+import { listedEntries, unavailable } from '@switchyard/domain'
 import { z } from 'zod'
 import type { EncryptedSecret } from './store/secrets.js'
 
@@ -40,7 +40,7 @@ export const webhookSecretFields = {
     z
       .string()
       .refine(
-        (list) => entries(list).every((key) => decode(key) !== null),
+        (list) => listedEntries(list).every((key) => decode(key) !== null),
         'must be keys of 32 bytes in base64, separated by commas',
       ),
   )
@@ -57,7 +57,7 @@ export const webhookSecretFields = {
  */
 export function createSecretBox(config: { [keysName]?: Secret | undefined }): SecretBox {
   const keys = new Map(
-    entries(config[keysName]?.reveal() ?? '')
+    listedEntries(config[keysName]?.reveal() ?? '')
       .map(decodeOrThrow)
       .map(withId),
   )
@@ -89,12 +89,6 @@ export function createSecretBox(config: { [keysName]?: Secret | undefined }): Se
     },
   }
 }
-
-const entries = (list: string): string[] =>
-  list
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '')
 
 /**
  * Decodes a key.

@@ -1,16 +1,12 @@
 import { integer } from '@switchyard/config'
+import { listedEntries } from '@switchyard/domain'
 import { environmentTiers } from '@switchyard/domain/deployment'
 import { z } from 'zod'
 
 const tiers = () =>
   z
     .string()
-    .transform((text) =>
-      text
-        .split(',')
-        .map((name) => name.trim())
-        .filter((name) => name !== ''),
-    )
+    .transform(listedEntries)
     .pipe(z.array(z.enum(environmentTiers, { error: `must be a list of ${environmentTiers.join(', ')}` })))
 
 export const impactFields = {

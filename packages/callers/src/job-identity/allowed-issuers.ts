@@ -1,4 +1,4 @@
-import { tooLongText } from '@switchyard/domain'
+import { listedEntries, tooLongText } from '@switchyard/domain'
 import { outboundTargetFields } from '@switchyard/outbound-http'
 import { z } from 'zod'
 
@@ -11,7 +11,7 @@ export const trustedIssuerFields = {
   TRUSTED_ISSUER_HOSTS: z
     .string()
     .refine(
-      (list) => entries(list).every((entry) => originOf(entry) !== null),
+      (list) => listedEntries(list).every((entry) => originOf(entry) !== null),
       'must be hosts such as gitlab.example.com or http://ci.internal:8080, separated by commas',
     )
     .optional()
@@ -22,13 +22,7 @@ export const trustedIssuerFields = {
 
 /** Returns the origins of the issuers that administrators allow. */
 export const allowedIssuers = (config: { TRUSTED_ISSUER_HOSTS?: string | undefined }): ReadonlySet<string> =>
-  new Set(entries(config.TRUSTED_ISSUER_HOSTS ?? '').flatMap((entry) => originOf(entry) ?? []))
-
-const entries = (list: string): string[] =>
-  list
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '')
+  new Set(listedEntries(config.TRUSTED_ISSUER_HOSTS ?? '').flatMap((entry) => originOf(entry) ?? []))
 
 /**
  * Returns the origin of an entry: `ci.example.com` → `https://ci.example.com`; null when the entry is not a

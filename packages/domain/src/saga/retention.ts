@@ -1,3 +1,4 @@
+import { listedEntries } from '../texts.js'
 import type { Activity } from './activity.js'
 import { isSettled, lastEventOf } from './flags.js'
 import type { Saga } from './saga.js'
@@ -45,11 +46,7 @@ const unitsMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 8
  * @throws RangeError that names the invalid rule and the expected form
  */
 export function parseRetention(text: string): RetentionPolicy {
-  const rules = text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map(parseRule)
+  const rules = listedEntries(text).map(parseRule)
   const names = rules.map(({ service, kind }) => (service === null ? kind : `${service}/${kind}`))
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new RangeError(`"${twice}" is given twice`)

@@ -1,5 +1,5 @@
 import type { Database } from '@switchyard/db'
-import { systemClock } from '@switchyard/domain'
+import { listedEntries, systemClock } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { environmentTiers } from '@switchyard/domain/deployment'
 import { duration } from '@switchyard/domain/display'
@@ -36,13 +36,7 @@ export function deliveryMetricRoutes({ database, guards }: ProjectResourceDepend
 /** Parses a list, or one text with commas. */
 const tierList = () =>
   z.preprocess(
-    (value) =>
-      typeof value === 'string'
-        ? value
-            .split(',')
-            .map((tier) => tier.trim())
-            .filter((tier) => tier !== '')
-        : value,
+    (value) => (typeof value === 'string' ? listedEntries(value) : value),
     list(z.enum(environmentTiers)),
   )
 
