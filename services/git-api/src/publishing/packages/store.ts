@@ -141,13 +141,14 @@ export async function addPackageFile(
 ): Promise<StoredPackageFile> {
   const { projectId, name, version, fileName } = path
   const { prisma } = transaction
-  await recordLfsObjects(transaction, projectId, [object])
-  // The update locks the row, so that no other transaction deletes the package as empty.
+  // The update locks the row, so that no other transaction deletes the package as empty. A deletion of files
+  // also locks the package before the objects.
   const { id: packageId } = await prisma.package.upsert({
     where: { projectId_name_version: { projectId, name, version } },
     create: { projectId, name, version, creatorId, status: status ?? 'default' },
     update: { name, status },
   })
+  await recordLfsObjects(transaction, projectId, [object])
   const newest = await findPackageFile(transaction, path)
   if (newest?.oid === object.oid) return newest
   return prisma.packageFile.create({
