@@ -41,6 +41,7 @@ export {
   deliveriesTo,
   enqueueDeliveries,
   enqueueForProject,
+  hasSubscriber,
   type NewDelivery,
   type Recipient,
   redeliver,

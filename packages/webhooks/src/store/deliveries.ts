@@ -68,19 +68,30 @@ export async function enqueueForProject(
   make: () => Promise<Omit<NewDelivery, 'webhookId'>> | Omit<NewDelivery, 'webhookId'>,
   accepts: (webhook: SubscribedWebhook) => Promise<boolean> = async () => true,
 ): Promise<void> {
-  const rows = await query<SubscribedWebhook>(transaction, {
-    name: 'webhooks-of-project-event',
-    text: `SELECT id, branch_filter AS "branchFilter", branch_filter_strategy AS "branchFilterStrategy",
-        body_template AS "bodyTemplate", message_format AS "messageFormat"
-      FROM webhooks WHERE scope = 'project' AND project_id = $1 AND enabled AND $2 = ANY (events)`,
-    values: [projectId, event],
-  })
+  const rows = await listSubscribed(transaction, projectId, event)
   const accepted = await Promise.all(rows.map(accepts))
   const subscribed = rows.filter((_, index) => accepted[index])
   if (subscribed.length === 0) return
   const delivery = await make()
   await enqueueDeliveries(transaction, deliveriesTo(subscribed, delivery))
 }
+
+/** Returns whether a webhook of a project subscribes to an event. */
+export const hasSubscriber = async (pool: Pooled['pool'], projectId: number, event: string): Promise<boolean> =>
+  (await listSubscribed(pool, projectId, event)).length > 0
+
+const listSubscribed = (
+  connection: Transaction | Pooled['pool'],
+  projectId: number,
+  event: string,
+): Promise<SubscribedWebhook[]> =>
+  query<SubscribedWebhook>(connection, {
+    name: 'webhooks-of-project-event',
+    text: `SELECT id, branch_filter AS "branchFilter", branch_filter_strategy AS "branchFilterStrategy",
+        body_template AS "bodyTemplate", message_format AS "messageFormat"
+      FROM webhooks WHERE scope = 'project' AND project_id = $1 AND enabled AND $2 = ANY (events)`,
+    values: [projectId, event],
+  })
 
 /** A webhook that receives deliveries, with the form of their bodies. */
 export type Recipient = Pick<Webhook, 'id' | 'bodyTemplate' | 'messageFormat'>

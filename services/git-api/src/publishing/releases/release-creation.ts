@@ -12,7 +12,7 @@ import {
   announce,
   describeRelease,
   enqueueReleaseHook,
-  findTagged,
+  findCommitForHook,
   type ReleaseView,
   requireTagRight,
 } from './releases.js'
@@ -69,7 +69,7 @@ export async function createRelease(
   let made = await addMissingTag(access, missing)
   let release: ReleaseWithLinks
   try {
-    const commit = await findTagged(access.repository, tag)
+    const commit = await findCommitForHook(database, access, tag)
     // git may wait for a slot longer than a transaction may last, so the tag is created before the
     // transaction.
     release = await inTransaction(database, async (transaction) => {

@@ -12,7 +12,7 @@ import { validateRelease } from '@switchyard/domain/release'
 import { findCommit } from '@switchyard/git-storage/commits'
 import type { Repository } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
-import { enqueueForProject } from '@switchyard/webhooks'
+import { enqueueForProject, hasSubscriber } from '@switchyard/webhooks'
 import { mayReadCode, type ProjectCall } from '../../guards.js'
 import type { OutgoingMessages } from '../../outgoing-messages.js'
 import { mayCreateTag, protectedTagRefusal } from '../../repository/protected-tags/protected-tags.js'
@@ -103,7 +103,7 @@ export async function changeRelease(
 ): Promise<ReleaseView> {
   await requireTagRight(deps.database, access, tag)
   validateRelease(changes)
-  const commit = await findTagged(access.repository, tag)
+  const commit = await findCommitForHook(deps.database, access, tag)
   const release = await inTransaction(deps.database, async (transaction) => {
     const { id: projectId } = access.project
     await requireUnchanged(transaction, 'releases', { project_id: projectId, tag }, precondition)
@@ -161,11 +161,12 @@ export async function removeReleasesOfTags(
     baseUrl: string
   },
 ): Promise<number> {
+  const known = await store.listReleasesOfTags(database, project.id, tags, notifiedReleasesMax)
+  if (known.length === 0) return 0
   const commits = new Map<string, Commit | null>()
-  for (const { tag } of await store.listReleasesOfTags(database, project.id, tags, notifiedReleasesMax)) {
-    commits.set(tag, await findCommitOf(tag))
+  if (await hasSubscriber(database.pool, project.id, 'releases')) {
+    for (const { tag } of known) commits.set(tag, await findCommitOf(tag))
   }
-  if (commits.size === 0) return 0
   const deleted = await inTransaction(database, async (transaction) => {
     const found = await store.listReleasesOfTags(transaction, project.id, tags, notifiedReleasesMax)
     for (const { projectId, tag } of found) {
@@ -189,13 +190,21 @@ interface ReleaseEvent {
   baseUrl: string
   /**
    * The commit of the tag. It is read before the transaction, because git may wait for a slot longer than a
-   * transaction may last.
+   * transaction may last, and only when a webhook subscribes, because git may refuse when it is busy.
    */
   commit: Commit | null
 }
 
-export const findTagged = async (repository: Repository, tag: string): Promise<Commit | null> =>
+const findTagged = async (repository: Repository, tag: string): Promise<Commit | null> =>
   isRefName(tag) ? findCommit(repository, tagRef(tag)) : null
+
+/** Returns the commit of a tag; null also when no webhook of the project receives it. */
+export const findCommitForHook = async (
+  database: Database,
+  { project, repository }: ProjectCall,
+  tag: string,
+): Promise<Commit | null> =>
+  (await hasSubscriber(database.pool, project.id, 'releases')) ? findTagged(repository, tag) : null
 
 /** Stores the webhook deliveries of a release, in the transaction of its change. */
 export const enqueueReleaseHook = (
