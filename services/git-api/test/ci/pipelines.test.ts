@@ -111,6 +111,22 @@ test('`pipeline_id` of a post determines the ref, and must match the commit and 
   expect(grouped.body.map((each: { pipeline_id: number }) => each.pipeline_id)).toEqual([early, id, id, id])
 })
 
+test('statuses are sorted in both directions with every combination of filters', async () => {
+  const id = await idOf(commits.first, { state: 'success', ref: 'sorted', stage: 'test', name: 'a' })
+  await post(commits.first, { state: 'success', pipeline_id: id, stage: 'test', name: 'a' })
+  const statuses = `/projects/${project.id}/repository/commits/${commits.first}/statuses`
+  const filters = ['ref=sorted', 'stage=test', 'name=a', `pipeline_id=${id}`]
+  for (let chosen = 0; chosen < 2 ** filters.length; chosen += 1) {
+    const query = filters.filter((_, index) => chosen & (2 ** index)).join('&')
+    for (const order of ['order_by=id', 'order_by=pipeline_id']) {
+      for (const sort of ['sort=asc', 'sort=desc']) {
+        const path = `${statuses}?${[query, order, sort, 'all=true'].join('&')}`
+        expect([path, (await ask('reporter', 'GET', path)).status]).toEqual([path, 200])
+      }
+    }
+  }
+})
+
 test('a commit shows its newest pipeline, and null without one', async () => {
   const fresh = await work.commit({ branch: 'fresh' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'fresh')

@@ -144,7 +144,7 @@ export async function listCommitStatuses(
   const [statuses, count] = await Promise.all([
     listStatuses(database, filter, rows),
     database.pool.query<{ total: number }>({
-      name: `commit-statuses total ${shape}`,
+      name: `statuses total ${shape}`,
       text: `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`,
       values,
     }),
@@ -165,7 +165,8 @@ export async function listStatuses(
   const ids = `SELECT s.id FROM commit_statuses s WHERE ${where} ${order}
     LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
   const { rows } = await pool.query<StatusRow>({
-    name: `commit-statuses ${shape} ${order}`,
+    // PostgreSQL cuts names at 63 bytes, so the name has the order in short.
+    name: `statuses ${direction}${filter.byPipeline ? ' by pipeline' : ''} ${shape}`,
     text: `SELECT ${statusColumns} FROM (${ids}) page JOIN commit_statuses s ON s.project_id = $1 AND s.id = page.id
        LEFT JOIN users u ON u.id = s.author_id ${order}`,
     values: [...values, take, skip],
