@@ -1,5 +1,6 @@
 import { allowedIssuers, openFindJob } from '@switchyard/callers'
 import {
+  createDatabase,
   type Database,
   findCaller,
   findSessionCaller,
@@ -29,6 +30,7 @@ import { deviceCodeLimit } from './access/device-authorization/device-authorizat
 import { createProvider } from './access/sign-in/provider.js'
 import { recordingSessionUse, recordingTokenUse } from './access/tokens/token-use.js'
 import { provisionAdministrator, startProvisioning } from './access/users/provisioning.js'
+import { erasingMsMax } from './access/users/user-removal.js'
 import { createBackgroundWork } from './background-work.js'
 import { createReportReads, createReportThreads } from './ci/reports/reports.js'
 import { createStatusLookup } from './ci/statuses/status-lookup.js'
@@ -96,6 +98,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       // Redis for it.
       deviceCodeLimiter: (bySettings.deviceTokenDays ? createLimiter : limitersOfProcess)(deviceCodeLimit),
       ...bySettings,
+      erasingDatabase: openErasingDatabase(config, lifecycle),
       messages,
       backgroundWork,
       ...threads,
@@ -135,6 +138,21 @@ function openWorkAfterAnswers(
   const backgroundWork = createBackgroundWork()
   lifecycle.onClose('background work', () => backgroundWork.close())
   return { messages, redis, backgroundWork }
+}
+
+/** Opens the one connection over which users are erased. */
+function openErasingDatabase(
+  { DATABASE_URL: url }: Config,
+  lifecycle: ServiceContext['lifecycle'],
+): Database {
+  const database = createDatabase({
+    url: url.reveal(),
+    poolSizeMax: 1,
+    applicationName: 'git-api-erase',
+    answerTimeoutMs: erasingMsMax,
+  })
+  lifecycle.onClose('postgres for erasing', () => database.close())
+  return database
 }
 
 /** Returns the parts that depend only on the settings. */

@@ -1,5 +1,6 @@
 import {
   type AuditAuthor,
+  type Database,
   deletingMsMax,
   inTransaction,
   type PrismaTransaction,
@@ -28,7 +29,10 @@ interface RemovalOptions {
   precondition: Precondition | undefined
 }
 
-export type RemoveUserDependencies = UserDependencies & ProjectDependencies
+export interface RemoveUserDependencies extends UserDependencies, ProjectDependencies {
+  /** A connection whose statements may take as long as {@link erasingMsMax}. */
+  erasingDatabase: Database
+}
 
 /**
  * Deletes a user permanently. Commits keep their authors; comments, statuses, releases and deployments stay
@@ -47,8 +51,8 @@ export async function removeUser(
   { withProjects, erase, precondition }: RemovalOptions,
   author: AuditAuthor,
 ): Promise<void> {
-  const { database, forgetUsers } = deps
-  if (erase && !(await findUser(database, id))) return eraseDeletedUser(database, id, author)
+  const { database, erasingDatabase, forgetUsers } = deps
+  if (erase && !(await findUser(database, id))) return eraseDeletedUser(erasingDatabase, id, author)
   const { usernameKey, updatedAt } = await getUser(database, id)
   if (id === author.authorId) throw forbidden('The API initiating user cannot be deleted by the API')
   if (usernameKey === firstAdministrator) throw forbidden('The first administrator cannot be deleted')
@@ -71,15 +75,17 @@ export async function removeUser(
     })
     return [...bots, ...deployTokens.map(deployCallerId)]
   }
-  const others = await inTransaction(database, deleting, erase ? erasingMsMax : deletingMsMax)
+  const others = erase
+    ? await inTransaction(erasingDatabase, deleting, erasingMsMax)
+    : await inTransaction(database, deleting, deletingMsMax)
   forgetUsers([id, ...others])
 }
 
-/** Erasing reads every entry of the audit log and every saga. */
-const erasingMsMax = 4 * deletingMsMax
+/** Time limit of erasing, which reads every entry of the audit log and every saga. */
+export const erasingMsMax = 4 * deletingMsMax
 
 /** @throws DomainError not-found when the audit log knows no such user, or no name of the user is left */
-const eraseDeletedUser = (database: UserDependencies['database'], id: number, author: AuditAuthor) =>
+const eraseDeletedUser = (database: Database, id: number, author: AuditAuthor) =>
   inTransaction(
     database,
     async (transaction) => {
