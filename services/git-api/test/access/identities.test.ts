@@ -124,6 +124,18 @@ describe('unlinking an account', () => {
     expect(await signIn.harness.database.prisma.identity.count({ where: { userId } })).toBe(1)
   })
 
+  it('twice at once unlinks the account once', async () => {
+    comes('double')
+    const { window } = await signIn.signIn('double')
+    const [identity] = await listed(window)
+    const { id: userId } = (await signIn.userNamed('double')) ?? { id: 0 }
+    const path = `/users/${userId}/identities/${identity?.id}`
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => signIn.harness.send('admin', 'DELETE', path)),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404])
+  })
+
   it('is possible for users who can sign in with a token', async () => {
     comes('with-token')
     const { window } = await signIn.signIn('with-token')

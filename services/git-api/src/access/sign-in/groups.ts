@@ -90,10 +90,10 @@ async function applyRoles(
     const level = wanted.get(projectId)
     wanted.delete(projectId)
     if (level === undefined) {
-      await takeRole(transaction, member)
+      if (!(await takeRole(transaction, member))) continue
       await record(projectId, 'member_removed', { access_level: accessLevel })
     } else if (level !== accessLevel) {
-      await changeRole(transaction, member, level)
+      if (!(await changeRole(transaction, member, level))) continue
       await record(projectId, 'member_changed', { access_level: level, access_level_before: accessLevel })
     }
   }

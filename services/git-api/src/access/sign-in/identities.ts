@@ -3,6 +3,7 @@ import { conflict, forbidden, notFound, unavailable } from '@switchyard/domain'
 import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import type { Call } from '@switchyard/service-kit/http'
 import { recordUserEvent } from '../../audit/audit.js'
+import { lockActiveAdministrators } from '../users/store.js'
 import { getUser } from '../users/users.js'
 import { readPerson } from './claims.js'
 import type { Flow } from './flow.js'
@@ -115,8 +116,13 @@ export async function unlinkIdentity(
   author: AuditAuthor,
 ): Promise<void> {
   const projects = await inTransaction(database, async (transaction) => {
+    const found = await store.findIdentityOfUser(transaction, userId, id)
+    if (!found) throw notFound()
+    // A sign-in takes its locks in the same order: the account, the administrators, other rows.
+    await store.lockIdentity(transaction, found)
     const identity = await store.findIdentityOfUser(transaction, userId, id)
     if (!identity) throw notFound()
+    if (identity.gaveAdmin) await lockActiveAdministrators(transaction)
     const isAdministrator = identity.user.admin && !identity.gaveAdmin
     const tokensCount = sessions.tokenSignIn === 'everybody' || isAdministrator
     const ways = { providers: [...signInProviders.keys()], tokensCount }

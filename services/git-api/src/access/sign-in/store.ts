@@ -85,7 +85,7 @@ export async function deleteIdentity(
   { id, tokenId }: Pick<Identity, 'id' | 'tokenId'>,
 ): Promise<void> {
   await prisma.identity.delete({ where: { id } })
-  if (tokenId !== null) await prisma.personalAccessToken.delete({ where: { id: tokenId } })
+  if (tokenId !== null) await prisma.personalAccessToken.deleteMany({ where: { id: tokenId } })
 }
 
 /** Returns whether a session is still open. */
@@ -172,15 +172,20 @@ export async function giveRoles(
   return given.map(({ projectId }) => projectId)
 }
 
-export const changeRole = (
+/** Changes the role of a member. @returns false for a membership that somebody has removed */
+export async function changeRole(
   { prisma }: DatabaseOrTransaction,
   { projectId, userId }: ProjectMember,
   accessLevel: number,
-) =>
-  prisma.projectMember.update({
-    where: { projectId_userId: { projectId, userId } },
-    data: { accessLevel, updatedAt: new Date() },
-  })
+): Promise<boolean> {
+  const data = { accessLevel, updatedAt: new Date() }
+  return (await prisma.projectMember.updateMany({ where: { projectId, userId }, data })).count > 0
+}
 
-export const takeRole = ({ prisma }: DatabaseOrTransaction, { projectId, userId }: ProjectMember) =>
-  prisma.projectMember.delete({ where: { projectId_userId: { projectId, userId } } })
+/** Deletes a membership. @returns false for a membership that somebody has removed */
+export async function takeRole(
+  { prisma }: DatabaseOrTransaction,
+  { projectId, userId }: ProjectMember,
+): Promise<boolean> {
+  return (await prisma.projectMember.deleteMany({ where: { projectId, userId } })).count > 0
+}
