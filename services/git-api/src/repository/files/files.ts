@@ -238,7 +238,8 @@ export async function commitFile(
     if (!(error instanceof DomainError)) throw error
     // The request has one file and no list of actions, so the index of an action is left out.
     const { action_index, ...extra } = error.extra
-    throw new DomainError(error.kind, error.detail, { extra, cause: error })
+    const { retryAfterMs } = error
+    throw new DomainError(error.kind, error.detail, { extra, retryAfterMs, cause: error })
   }
 }
 
