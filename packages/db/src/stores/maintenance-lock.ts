@@ -21,15 +21,16 @@ export async function withMaintenanceLock(
     const sql = `SELECT ${call}(hashtextextended('switchyard.repository', $1)) AS answer`
     return (await client.query<{ answer: boolean }>(sql, [projectId])).rows[0]?.answer === true
   }
-  let held = false
+  let lock: 'unknown' | 'held' | 'free' = 'unknown'
   try {
-    held = await ask('pg_try_advisory_lock')
-    if (held) await work(lost.signal)
-    return held
+    lock = (await ask('pg_try_advisory_lock')) ? 'held' : 'free'
+    if (lock === 'free') return false
+    await work(lost.signal)
+    return true
   } finally {
-    // The connection must not keep the lock in the pool. When unlocking fails, the connection is closed.
-    const free = !held || (await ask('pg_advisory_unlock').catch(() => false))
+    // The connection must not keep the lock in the pool, so it is closed unless the lock is certainly free.
+    if (lock === 'held' && (await ask('pg_advisory_unlock').catch(() => false))) lock = 'free'
     client.off('error', onError)
-    client.release(!free)
+    client.release(lock !== 'free')
   }
 }
