@@ -76,9 +76,9 @@ async function closeServer(server: Server, drainTimeoutMs: number): Promise<void
     isClosed = true
   })
   const waitMsMax = drainTimeoutMs / 4
+  const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
   await waitForIdleTurn(waitMsMax)
   server.close()
-  const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
   while (!isClosed) {
     await Promise.race([closed, delay(50)])
     await waitForIdleTurn(waitMsMax)
