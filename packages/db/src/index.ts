@@ -1,5 +1,5 @@
 export type { Pool, PoolClient } from 'pg'
-export * from './check-database.js'
+export * from './open-database.js'
 export * from './client.js'
 export * from './database-failure.js'
 export {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { readAppliedMigrationNames } from '../check-database.js'
+import { readAppliedMigrationNames } from '../open-database.js'
 import { completePartitionedIndexes, dropUnfinishedIndexes } from './index-builds.js'
 import { holdSchemaLock, isLockTimeout } from './lock-timeout.js'
 import {

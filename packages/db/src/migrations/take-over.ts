@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { readAppliedMigrationNames } from '../check-database.js'
+import { readAppliedMigrationNames } from '../open-database.js'
 import type { ShippedMigration } from './shipped-migrations.js'
 
 /** The newest of the migrations that the baseline replaces, and their number. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { checkDatabase } from '../check-database.js'
+import { checkDatabase } from '../open-database.js'
 
 const askAgainMs = 1000
 const connectTimeoutMs = 3000
