@@ -23,10 +23,10 @@ const layers = new Set([
   'utils',
 ])
 const isTest = /\/test\/|\.test\.tsx?$/
-const left = /\.d\.ts$|\/gen(?:-descriptors)?\/|\/generated\//
+const excluded = /\.d\.ts$|\/gen(?:-descriptors)?\/|\/generated\//
 
 const { stdout } = await execa('git', ['ls-files', '--', 'packages', 'services'], { cwd: root })
-const all = stdout.split('\n').filter((path) => /\.(?:tsx?|mjs)$/.test(path) && !left.test(path))
+const all = stdout.split('\n').filter((path) => /\.(?:tsx?|mjs)$/.test(path) && !excluded.test(path))
 const paths = all.filter((path) => !isTest.test(path))
 const read = (path) => {
   const text = readFileSync(join(root, path), 'utf8')

@@ -20,11 +20,11 @@ const sources = [
   'scripts',
 ]
 const suffixes = /\.(?:ts|mts|mjs|js)$/
-const left = /\/test\/|\.test\.ts$|\.d\.ts$|\/gen\/|\/generated\//
+const excluded = /\/test\/|\.test\.ts$|\.d\.ts$|\/gen\/|\/generated\//
 
 async function listFiles() {
   const { stdout } = await execa('git', ['ls-files', '--', ...sources], { cwd: root })
-  return stdout.split('\n').filter((path) => suffixes.test(path) && !left.test(path))
+  return stdout.split('\n').filter((path) => suffixes.test(path) && !excluded.test(path))
 }
 
 /** The regular expressions of the gateway's routing table, which the gateway creates at run time. */

@@ -18,10 +18,10 @@ const generators = {
 }
 
 const usage = `pnpm generate [NAME]
-  sources          what is not checked in, such as the client of the database; this is what it makes without a NAME
+  sources          files that are not checked in, such as the client of the database; the default
   proto            packages/contracts/src/gen, from proto/
   openapi          packages/contracts/openapi.json, from the routes of the services
-  configuration    the tables of docs/configuration.md, from the schemas by which processes read their environment
+  configuration    the lists of docs/configuration.md, from the schemas by which processes read their environment
   migration TITLE  the next migration, from packages/db/prisma/schema.prisma`
 const { operands } = readArguments(usage, { operands: ['NAME?', 'TITLE?'] })
 const [name = 'sources', ...args] = operands

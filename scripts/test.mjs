@@ -25,8 +25,8 @@ const compiled = join(root, 'node_modules', '.cache', 'compiled')
 const wrapperOf = (layer) => (layer === 'integration' ? [join(root, 'scripts', 'with-infra.mjs'), node] : [])
 
 /**
- * Returns the variables of a layer. Programs of end-to-end tests keep their data in the folder of temporary
- * files.
+ * Returns the variables of a layer. `TMPDIR` of end-to-end tests is the data folder, because their programs
+ * keep their data there.
  */
 const envOf = (layer, dataFolder) => ({
   NODE_COMPILE_CACHE: compiled,

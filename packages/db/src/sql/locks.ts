@@ -8,8 +8,9 @@ const lockByName = {
 }
 
 /**
- * Locks the row with this key until the transaction ends. `SHARE`: nobody changes it meanwhile;
- * `NO KEY UPDATE`: nobody else locks it so; `UPDATE`: nor does anybody add a row that refers to it.
+ * Locks the row with this key until the transaction ends. `SHARE`: no other transaction changes the row.
+ * `NO KEY UPDATE`: none changes it or locks it in one of these ways. `UPDATE`: in addition, none adds a row
+ * that refers to it.
  *
  * @param key column → value; at most one row has it
  * @param columns SQL of the columns to return

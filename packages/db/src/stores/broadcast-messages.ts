@@ -27,8 +27,8 @@ const unfinished = {
 }
 
 /**
- * Lists messages whose end is not before `now`, newest first. It uses SQL because every service calls it at
- * its start, and the first query of Prisma would take 50 MB of memory.
+ * Lists messages whose end is not before `now`, newest first. It uses SQL because admin-broadcast and
+ * the worker call it at their start, and the first query of Prisma would take 50 MB of memory.
  */
 export async function listUnfinishedBroadcastMessages(
   { pool }: Pooled,

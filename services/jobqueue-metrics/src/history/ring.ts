@@ -1,8 +1,8 @@
 import type { HistorySample, SeriesMetrics } from '@switchyard/contracts/jobs'
 
 /**
- * Assigns each series a number that is the same in every ring. Their number is limited, because the number of
- * queues is not.
+ * Assigns each series a number, which is the same in every ring. At most `max` series get one, because there
+ * may be any number of queues.
  */
 export class SeriesNumbers {
   readonly #numbers = new Map<string, number>()

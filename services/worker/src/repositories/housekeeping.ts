@@ -46,7 +46,7 @@ export const repositoryHousekeeping = ({
         // The lock also prevents moves of the repository to another storage.
         const location = await findRepositoryLocation(database, projectId)
         if (location?.storage !== storage)
-          return logger.info({ projectId }, 'the project is gone or in another storage')
+          return logger.info({ project_id: projectId }, 'the project is gone or in another storage')
         const { diskPath } = location
         const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
           lfsObjectNotes: {
@@ -56,7 +56,7 @@ export const repositoryHousekeeping = ({
           },
         })
         if (found) await countAnew(database, projectId, join(storageRoot, diskPath), signal)
-        logger.info({ projectId }, found ? 'tidied the repository' : 'the project has no repository')
+        logger.info({ project_id: projectId }, found ? 'tidied the repository' : 'the project has no repository')
       })
       // The other run may have begun before the push of this job, so this job is tried again later.
       if (!alone) throw new Error('another process tidies this repository')

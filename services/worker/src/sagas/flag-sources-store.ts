@@ -15,20 +15,20 @@ export interface FlagPage {
 
 /**
  * A query for candidates: rows in the order of an index, page by page. The rules of the domain decide which
- * candidates get a flag. A source may return too many candidates, and another source finds candidates that it
- * misses later.
+ * candidates get a flag. A source may return rows that need no flag. What a source misses, another source
+ * finds in a later round.
  */
 export interface FlagSource {
   name: string
   /** The cutoff that limits the rows: see {@link FlagCutoffs}. */
   cutoff: keyof FlagCutoffs
   /**
-   * Whether a new round may begin where the last one ended, because the rows are ordered by a time that never
-   * changes.
+   * Whether a new round may begin where the last one ended, because the rows are ordered by a time that only
+   * moves forward.
    */
-  chronological: boolean
+  isChronological: boolean
   /** Whether a run reads all pages within its time; otherwise it reads one page. */
-  everyRound: boolean
+  readsAllPages: boolean
   /** The position before the first row. */
   start: readonly string[]
   sql: string
@@ -66,8 +66,8 @@ const firstKey = ['', '', '']
 const flagged = (kind: string): FlagSource => ({
   name: `flagged-${kind}`,
   cutoff: 'now',
-  chronological: false,
-  everyRound: true,
+  isChronological: false,
+  readsAllPages: true,
   start: firstKey,
   sql: `SELECT tenant, saga_id AS "sagaId", activity_id AS "activityId", true AS candidate,
       ARRAY[tenant, saga_id, activity_id] AS position
@@ -96,8 +96,8 @@ const flaggedIdle = (kind: string): FlagSource => ({
 const deadlines: FlagSource = {
   name: 'deadlines',
   cutoff: 'overdue',
-  chronological: true,
-  everyRound: true,
+  isChronological: true,
+  readsAllPages: true,
   start: firstTime,
   sql: `SELECT page.tenant, COALESCE(page.saga_id, '') AS "sagaId", page.id AS "activityId",
       ARRAY[page.deadline_at::text, page.tenant, page.id] AS position,
@@ -111,8 +111,8 @@ const deadlines: FlagSource = {
 const idle: FlagSource = {
   name: 'idle',
   cutoff: 'idle',
-  chronological: true,
-  everyRound: true,
+  isChronological: true,
+  readsAllPages: true,
   start: firstTime,
   sql: `SELECT page.tenant, page.id AS "sagaId", '' AS "activityId",
       ARRAY[page.last_event_at::text, page.tenant, page.id] AS position,
@@ -129,8 +129,8 @@ const idle: FlagSource = {
 const unfinished: FlagSource = {
   name: 'unfinished',
   cutoff: 'overdue',
-  chronological: false,
-  everyRound: false,
+  isChronological: false,
+  readsAllPages: false,
   start: firstTime,
   sql: `SELECT page.tenant, page.id AS "sagaId", '' AS "activityId",
       ARRAY[page.last_event_at::text, page.tenant, page.id] AS position,
@@ -147,14 +147,14 @@ const unfinished: FlagSource = {
  * Every unfinished saga without recent events, in endless rounds, including sagas whose times a wrong clock
  * has set.
  */
-const silent: FlagSource = { ...idle, name: 'silent', chronological: false, everyRound: false }
+const silent: FlagSource = { ...idle, name: 'silent', isChronological: false, readsAllPages: false }
 
 /** Sagas whose start was not reported. */
 const unstarted: FlagSource = {
   name: 'unstarted',
   cutoff: 'parked',
-  chronological: false,
-  everyRound: true,
+  isChronological: false,
+  readsAllPages: true,
   start: firstTime,
   sql: `SELECT page.tenant, page.id AS "sagaId", '' AS "activityId",
       ARRAY[page.first_seen_at::text, page.tenant, page.id] AS position,
@@ -168,8 +168,8 @@ const unstarted: FlagSource = {
 const parked: FlagSource = {
   name: 'parked',
   cutoff: 'parked',
-  chronological: false,
-  everyRound: true,
+  isChronological: false,
+  readsAllPages: true,
   start: firstTime,
   sql: `SELECT page.tenant, '' AS "sagaId", page.id AS "activityId",
       ARRAY[page.first_seen_at::text, page.tenant, page.id] AS position,
@@ -182,8 +182,8 @@ const parked: FlagSource = {
 const contradictingSagas: FlagSource = {
   name: 'inconsistent',
   cutoff: 'now',
-  chronological: false,
-  everyRound: true,
+  isChronological: false,
+  readsAllPages: true,
   start: firstKey,
   sql: `SELECT page.tenant, page.id AS "sagaId", '' AS "activityId", ARRAY['', page.tenant, page.id] AS position,
       ${notFlagged("'inconsistent'", 'page.id', "''")} AS candidate
@@ -194,8 +194,8 @@ const contradictingSagas: FlagSource = {
 const contradictingActivities: FlagSource = {
   name: 'anomalies',
   cutoff: 'now',
-  chronological: false,
-  everyRound: true,
+  isChronological: false,
+  readsAllPages: true,
   start: firstKey,
   sql: `SELECT page.tenant, COALESCE(page.saga_id, '') AS "sagaId", page.id AS "activityId",
       ARRAY['', page.tenant, page.id] AS position,

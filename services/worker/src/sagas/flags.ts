@@ -96,7 +96,7 @@ async function sweepFlags({
       changed.set += set
       changed.cleared += cleared
       position[source.name] = next ?? beginning(source, cutoffs)
-      if (next && source.everyRound) unfinished.push(source)
+      if (next && source.readsAllPages) unfinished.push(source)
     }
     open = unfinished
     await writeSweepPosition(database, name, position)
@@ -113,7 +113,7 @@ const cutoffsOf = ({ graceMs, stuckAfterMs, parkedAfterMs }: FlagRules, now: Dat
 
 /** Returns the position from which a finished source is read again. */
 const beginning = (source: FlagSource, cutoffs: FlagCutoffs): readonly string[] =>
-  source.chronological ? [before(cutoffs[source.cutoff], overlapMs).toISOString(), '', ''] : source.start
+  source.isChronological ? [before(cutoffs[source.cutoff], overlapMs).toISOString(), '', ''] : source.start
 
 const before = (time: Date, ms: number): Date => new Date(time.getTime() - ms)
 

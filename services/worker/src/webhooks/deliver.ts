@@ -49,9 +49,9 @@ const failuresMin = 20
 const gone = 410
 
 /**
- * Sends the due deliveries of a host until none is left or the host does not answer. In that case the
- * remaining deliveries wait, so that an unreachable host causes one time-out instead of one for each
- * delivery.
+ * Sends the due deliveries of a host until none is left or the host does not answer. In that case it
+ * claims no more, so that an unreachable host causes at most one time-out for each simultaneous request. The
+ * next dispatch tries the host again.
  *
  * A delivery is sent at least once. It is sent again when the process dies before it has recorded the result.
  */

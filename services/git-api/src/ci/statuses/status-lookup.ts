@@ -55,7 +55,7 @@ export function createStatusLookup(database: Database, storageRoot: string, logg
       } catch (err) {
         // When the folder is missing, the repository and its statuses are being removed.
         if (!isMissing(err))
-          logger.warn({ err, project: project.id }, 'could not write the mark of new statuses')
+          logger.warn({ err, project_id: project.id }, 'could not write the mark of new statuses')
       }
     },
   }

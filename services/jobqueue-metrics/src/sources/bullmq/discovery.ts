@@ -94,7 +94,7 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
   }
 }
 
-/** Matches answers of a server that is starting, failing over or busy. */
+/** Matches answers of a server that is starting, failing over or busy, or waits for a password. */
 const passing = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOAUTH)\b/
 
 /**
