@@ -96,8 +96,9 @@ interface AddDeploymentCommand {
  * Records a deployment. A request that repeats the last successful deployment of its environment returns that
  * deployment.
  *
- * @throws DomainError invalid, by field; forbidden during a freeze when the caller enforces freezes, and for
- *   a saga of a tenant that the caller's token cannot access
+ * @throws DomainError invalid, by field; forbidden during a freeze when the caller enforces freezes or the
+ *   deployment would begin in a protected environment, and for a saga of a tenant that the caller's token
+ *   cannot access
  */
 export async function addDeployment(
   deps: DeploymentDependencies,

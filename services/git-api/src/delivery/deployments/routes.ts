@@ -185,7 +185,8 @@ const createDeployment = (deps: DeploymentDependencies) =>
           'The services that it ships, as sagas and queues name them; default: those of the project',
       }),
       enforce: flag().default(false).meta({
-        description: 'Refuse the deployment within a freeze period, or while a rule freezes the environment',
+        description:
+          'Refuse the deployment within a freeze period, or while a rule freezes the environment. A deployment that would begin in a protected environment is refused then without this field, too',
       }),
     }),
     async handle({ saga_id: sagaId, saga_tenant: sagaTenant, ...given }, access: ProjectCall<Caller>, call) {
