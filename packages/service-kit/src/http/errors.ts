@@ -123,6 +123,16 @@ export function errorText({ message, error_description: description, error }: Ht
   return text === undefined ? 'The request was refused' : String(text)
 }
 
+const headersOfBody = [
+  'Content-Length',
+  'Content-Range',
+  'Content-Disposition',
+  'Content-Encoding',
+  'Accept-Ranges',
+  'ETag',
+  'Last-Modified',
+]
+
 /** Answers with an error. Unexpected errors are logged here, exactly once, with their cause. */
 export function sendError(
   response: Response,
@@ -145,6 +155,8 @@ export function sendError(
     response.destroy()
     return
   }
+  // The endpoint may have described a body that it could not begin to send.
+  for (const name of headersOfBody) response.removeHeader(name)
   response.set({ 'Cache-Control': 'no-store', ...headers })
   sendSmallJson(response, status, { ...body, request_id: requestId }, answerForm?.mediaType)
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { notFound } from '@switchyard/domain'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createHttpApp, endpoint, type HttpServer, listen, ok, route } from '../../src/http/index.js'
@@ -14,9 +15,20 @@ const readers: Socket[] = []
 beforeAll(async () => {
   const large = endpoint({ input: z.object({}), handle: async () => ok({ text }) })
   const small = endpoint({ input: z.object({}), handle: async () => ok({ text: 'small' }) })
+  const described = endpoint({
+    input: z.object({}),
+    handle: async (_input, _access, call) => {
+      call.raw.response.set({ 'Content-Length': '1000000', ETag: '"x"', 'Content-Range': 'bytes 0-1/2' })
+      throw notFound('Object')
+    },
+  })
   const app = createHttpApp({
     ...createServiceContext('demo', 'silent'),
-    routes: [route('GET', '/large', () => null, large), route('GET', '/small', () => null, small)],
+    routes: [
+      route('GET', '/large', () => null, large),
+      route('GET', '/small', () => null, small),
+      route('GET', '/described', () => null, described),
+    ],
     authenticate: async () => null,
     rateLimitPerMinute: 0,
   })
@@ -55,4 +67,14 @@ it('large answers that one address does not read leave memory for others, and co
   for (const reader of readers) reader.destroy()
   const answers = await Promise.all(waiting)
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429])
+})
+
+it('a refusal is answered whole, although the endpoint had described another body', async () => {
+  const response = await fetch(`http://127.0.0.1:${server.port}/api/v4/described`)
+  expect([response.status, response.headers.get('ETag'), response.headers.get('Content-Range')]).toEqual([
+    404,
+    null,
+    null,
+  ])
+  expect(await response.json()).toMatchObject({ message: '404 Object Not Found' })
 })
