@@ -38,6 +38,16 @@ describe('memory of bodies', () => {
     await memory.open('three').take(10)
   })
 
+  it('gives back what is granted after the end of the request', async () => {
+    const memory = memoryOf({ ...limits, waitMs: 60_000 })
+    const ended = memory.open('one')
+    await ended.take(60)
+    const late = ended.take(50).catch((error: Error) => error.message)
+    ended.release()
+    expect(await late).toBe('the request has ended')
+    await memory.open('one').take(100)
+  })
+
   it('counts down to zero, even after refusals', async () => {
     const memory = memoryOf(limits)
     const requests = Array.from({ length: 20 }, () => memory.open('one'))

@@ -42,11 +42,18 @@ export interface BodyMemory {
  */
 export function openBodyMemory(memory: Slots, sender: string): BodyMemory {
   const taken: (() => void)[] = []
+  let isReleased = false
   return {
     take: async (bytes) => {
-      taken.push(await memory.take({ sender, size: bytes }))
+      const giveBack = await memory.take({ sender, size: bytes })
+      if (isReleased) {
+        giveBack()
+        throw new Error('the request has ended')
+      }
+      taken.push(giveBack)
     },
     release: () => {
+      isReleased = true
       for (const giveBack of taken.splice(0)) giveBack()
     },
   }
