@@ -35,6 +35,8 @@ export type WholeReport = StoredReport & ReportContents
  * new ones.
  */
 const ofCommitMax = 100
+/** Most refs whose newest reports are compared with a report to find flaky tests. */
+const comparedMax = 5
 const ofProjectMax = 5_000
 
 const columns = `r.id, r.sha, r.ref, r.name, r.format, r.pipeline_id AS "pipelineId", r.status_id AS "statusId", r.tests, r.findings,
@@ -75,10 +77,11 @@ export async function replaceReport(
       outcomes: Buffer | null
       bytes: number
     }>(
-      `SELECT ref, name = $3 AND format = $4 AS "isOne", CASE WHEN name = $3 AND format = $4 THEN outcomes END AS outcomes,
-         ${storedBytes} AS bytes
-       FROM status_reports WHERE project_id = $1 AND sha = $2`,
-      [projectId, sha, name, format],
+      `SELECT ref, name = $3 AND format = $4 AS "isOne", ${storedBytes} AS bytes,
+         CASE WHEN name = $3 AND format = $4 AND (ref IS NOT DISTINCT FROM $5 OR age <= $6) THEN outcomes END AS outcomes
+       FROM (SELECT *, row_number() OVER (PARTITION BY name, format ORDER BY id DESC) AS age
+         FROM status_reports WHERE project_id = $1 AND sha = $2) AS reports`,
+      [projectId, sha, name, format, ref, comparedMax],
     )
     const replaced = stored.find((each) => each.isOne && each.ref === ref)
     if (!replaced && stored.length >= ofCommitMax)
