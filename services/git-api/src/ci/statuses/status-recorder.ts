@@ -1,5 +1,12 @@
-import type { Pool, PoolClient, Pooled } from '@switchyard/db'
-import { inPoolTransaction, isDatabaseUnavailable } from '@switchyard/db'
+import {
+  inPoolTransaction,
+  isDatabaseUnavailable,
+  type Pool,
+  type PoolClient,
+  type Pooled,
+  sqlStateOf,
+  sqlStates,
+} from '@switchyard/db'
 import { createGroupCommit } from '@switchyard/service-kit/group-commit'
 import { deliveriesTo, enqueueDeliveries, type NewDelivery, type Recipient } from '@switchyard/webhooks'
 import {
@@ -35,7 +42,9 @@ export interface StatusRecorder {
 export function createStatusRecorder({ pool }: Pooled): StatusRecorder {
   const { commit } = createGroupCommit<StatusPosting, RecordedStatus>({
     write: (postings) => recordPosts(pool, postings),
-    failsEveryCall: isDatabaseUnavailable,
+    // One of the projects may be deleted at the same time, which can end the batch as a deadlock.
+    failsEveryCall: (error) =>
+      isDatabaseUnavailable(error) && sqlStateOf(error) !== sqlStates.deadlockDetected,
     transactionsMax: 1,
     batch: { itemsMax: 200 },
     queue: { itemsMax: 10_000 },
