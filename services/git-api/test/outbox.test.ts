@@ -125,6 +125,22 @@ test('a change that did not happen is not delivered', { timeout: 60_000 }, async
   await work.close()
 })
 
+test('a change that another request made first, or that git refuses, is forgotten at once', async () => {
+  const { project, work, commits } = await pushSample(harness)
+  await addHook(project.id)
+  const path = `/projects/${project.id}/repository`
+  const made = await Promise.all(
+    ['tags?tag_name=raced', 'branches?branch=raced'].flatMap((what) =>
+      [1, 2, 3].map(() => harness.ask('developer', 'POST', `${path}/${what}&ref=${commits.first}`)),
+    ),
+  )
+  expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400, 400, 400])
+  const push = work.git('push', '--quiet', harness.remote('developer', project), 'main:refs/heads/raced/x')
+  await expect(push).rejects.toThrow()
+  expect(await harness.database.prisma.intent.count({ where: { projectId: project.id } })).toBe(0)
+  await work.close()
+})
+
 test('a new branch is delivered with its own commits, with and without a common history with the default branch', async () => {
   const { project, work, commits } = await pushSample(harness)
   await addHook(project.id)

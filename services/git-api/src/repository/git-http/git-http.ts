@@ -91,7 +91,7 @@ export const takePush: ServeExchange = async (
   const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
   const session = { ...client, path: repository.path }
   const pushOptions: string[] = []
-  const { recordIntent, publish } = beginChange(deps, {
+  const { recordIntent, publish, forget } = beginChange(deps, {
     project,
     user: caller.user,
     baseUrl,
@@ -113,6 +113,7 @@ export const takePush: ServeExchange = async (
     },
   })
   if (changes.length > 0) await publish(changes)
+  else await forget()
 }
 
 /** Replaces a database error by a message that the client of a push sees. */

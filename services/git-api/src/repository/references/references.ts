@@ -30,6 +30,8 @@ interface ReferenceChange {
    * @returns the project, whose default branch may have changed
    */
   publish: (changes: readonly RefChange[]) => Promise<Project>
+  /** Forgets the recorded changes, which have certainly not happened. */
+  forget: () => Promise<void>
 }
 
 /**
@@ -55,6 +57,9 @@ export function beginChange(deps: ReferenceDependencies, about: Change): Referen
   }
   const intended = new Map<string, string>()
   const keyOf = ({ ref, after }: RefChange) => `${ref} ${after}`
+  const forget = async () => {
+    if (intended.size > 0) await forgetIntents(database, [...intended.values()])
+  }
 
   return {
     async recordIntent(changes) {
@@ -72,12 +77,11 @@ export function beginChange(deps: ReferenceDependencies, about: Change): Referen
       const changed = { ...about, project: await settleDefaultBranch(deps, project, changes) }
       await referencesChanged(deps, changed, changes, {
         idOf: (change) => intended.get(keyOf(change)),
-        async forget() {
-          if (intended.size > 0) await forgetIntents(database, [...intended.values()])
-        },
+        forget,
       })
       return changed.project
     },
+    forget,
   }
 }
 

@@ -1,5 +1,13 @@
 import type { Database } from '@switchyard/db'
-import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
+import {
+  conflict,
+  excerpt,
+  forbidden,
+  invalid,
+  isRefusal,
+  notFound,
+  requireUnmodifiedSince,
+} from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -151,10 +159,13 @@ export async function createTag(
 ): Promise<TagView> {
   const { project, caller } = access
   if (!(await mayCreateTag(deps.database, access, command.name))) throw invalid(protectedTagRefusal)
-  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish, forget } = beginChange(deps, { project, user: caller.user, baseUrl })
   const change = await planTag(access, command)
   await recordIntent([change])
-  await addTag(access, change)
+  await addTag(access, change).catch(async (error: unknown) => {
+    if (isRefusal(error, 'invalid')) await forget()
+    throw error
+  })
   await publish([change])
   return getTag(deps.database, access, command.name)
 }
