@@ -68,7 +68,12 @@ describe('an object', () => {
     expect((await ask('developer', 'POST', verify.href, { oid, size })).status).toBe(404)
     expect((await send('developer', 'PUT', upload.href, bytes)).status).toBe(200)
     expect((await ask('developer', 'POST', verify.href, { oid, size })).status).toBe(200)
-    expect((await batch('developer', 'upload', [{ oid, size }])).body.objects).toEqual([
+    const twice = [
+      { oid, size },
+      { oid, size },
+    ]
+    await harness.database.prisma.lfsObject.deleteMany({ where: { projectId: project.id, oid } })
+    expect((await batch('developer', 'upload', twice)).body.objects).toEqual([
       { oid, size, authenticated: true },
     ])
 

@@ -68,7 +68,8 @@ export async function planLfsUpload(
   access: ProjectCall,
   objects: readonly LfsObject[],
 ): Promise<(LfsObject & LfsObjectState)[]> {
-  const described = await describeLfsObjects(deps, access, objects)
+  const distinct = [...new Map(objects.map((object) => [`${object.oid} ${object.size}`, object])).values()]
+  const described = await describeLfsObjects(deps, access, distinct)
   const stored = described.filter(({ state }) => state === 'stored')
   for (const { oid } of stored) await renewLfsObject(access.repository, oid)
   if (stored.length > 0) await recordLfsObjects(deps.database, access.project.id, stored)
@@ -111,9 +112,13 @@ export async function uploadLfsObject(
     const isStored = (await findLfsObject(access.repository, object.oid)) === object.size
     if (isStored) await renewLfsObject(access.repository, object.oid)
     else {
-      const refusal = await findQuotaRefusal(deps.storageSpace, access, object.size)
-      if (refusal !== null) throw tooLarge(refusal)
-      await storeLfsObject(access.repository, object, chunks)
+      const requireRoom = async () => {
+        const refusal = await findQuotaRefusal(deps.storageSpace, access, object.size)
+        if (refusal !== null) throw tooLarge(refusal)
+      }
+      await requireRoom()
+      // Other objects may have arrived meanwhile.
+      await storeLfsObject(access.repository, object, chunks, requireRoom)
     }
     // This throws when the repository was moved meanwhile: its copy may lack the object, so the client has to
     // send it again.
