@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { tooLarge } from '@switchyard/domain'
 import { runGitOk } from '../processes/git-process.js'
 import { pathArgument } from '../processes/path-arguments.js'
 import type { Repository } from '../repository.js'
@@ -38,7 +39,9 @@ export async function blameFile(
   }
   const { processBytesMax: memoryBytesMax } = repository.engine.slots
   const options = { stdoutBytesMax: outputBytesMax, memoryBytesMax }
-  return parseBlame((await runGitOk(repository, command, options)).stdout)
+  const { stdout, truncated } = await runGitOk(repository, command, options)
+  if (truncated) throw tooLarge('The file has too many lines for blame')
+  return parseBlame(stdout)
 }
 
 const header = /^([0-9a-f]{40}) \d+ \d+(?: \d+)?$/
