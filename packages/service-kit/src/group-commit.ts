@@ -49,6 +49,9 @@ export interface GroupCommitOptions<Item, Outcome> {
   refusal: string
 }
 
+/** Time after which a queue that was full may accept a call. */
+const retryAfterMs = 1000
+
 /** The items of one call that wait to be written. */
 interface Call<Item, Outcome> {
   items: readonly Item[]
@@ -139,7 +142,8 @@ export function createGroupCommit<Item, Outcome>(
       new Promise((answer, fail) => {
         if (isClosed) throw unavailable('shutting down')
         const bytes = bytesOf ? items.reduce((sum, item) => sum + bytesOf(item), 0) : 0
-        if (!queue.add({ items, bytes, givenUp, answer, fail })) throw unavailable(options.refusal)
+        if (!queue.add({ items, bytes, givenUp, answer, fail }))
+          throw unavailable(options.refusal, { retryAfterMs })
         if (isScheduled || transactions >= transactionsMax) return
         isScheduled = true
         setImmediate(startTransactions)

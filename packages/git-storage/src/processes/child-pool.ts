@@ -135,7 +135,8 @@ export class ChildPool {
     // The child used last has the warmest caches, and the rest can become idle for long enough to end.
     let child = lane.idle.pop()
     if (!child) {
-      if (this.#total >= totalMax && !this.#endLeastUsed()) throw unavailable('git does not answer')
+      if (this.#total >= totalMax && !this.#endLeastUsed())
+        throw unavailable('git does not answer', { retryAfterMs: 1000 })
       child = new GitChild(lane.path, lane.kind, {
         memoryBytesMax: processBytesMax,
         onIdle: (child) => this.#returned(lane, child),

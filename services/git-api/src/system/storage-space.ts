@@ -57,7 +57,7 @@ export function createStorageSpace(deps: Dependencies, limits: Limits): StorageS
         if (refusal !== null) throw invalid(refusal)
         if (await addRepositoryBytes(database, use.projectId, bytes, limitsFor(use).projectBytesMax)) return
       }
-      throw unavailable('', { cause: new Error('the project keeps changing') })
+      throw unavailable('', { retryAfterMs: 1000, cause: new Error('the project keeps changing') })
     },
     async findQuotaRefusal(repository, bytes) {
       await requireRoom(bytes)
