@@ -46,7 +46,7 @@ export async function listHostsWithDueDeliveries({ pool }: Pooled): Promise<stri
 }
 
 // `leaseRows` is not used, because it would sort all deliveries to a host. An index finds the first of each
-// webhook.
+// webhook. A random webhook is served, so that none waits for the many deliveries of another.
 const claim = {
   name: 'claim-webhook-delivery',
   text: `UPDATE webhook_deliveries d
@@ -60,15 +60,15 @@ const claim = {
         ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED
       ) due
       WHERE of_host.host = $1 AND of_host.enabled
-      ORDER BY due.next_attempt_at LIMIT 1)
+      ORDER BY random() LIMIT 1)
     RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, w.verify_tls AS "verifyTls", d.event,
       d.payload, d.request_headers AS "requestHeaders", d.attempts, d.attempted_at AS "attemptedAt",
       ${requestSecretColumns}`,
 }
 
 /**
- * Claims the delivery to a host that has been due for the longest time. It becomes due again after `leaseMs`,
- * when the process has not recorded a result.
+ * Claims a delivery to a host: of one of its webhooks, the delivery that has been due for the longest time.
+ * It becomes due again after `leaseMs`, when the process has not recorded a result.
  *
  * @returns null when no delivery is due
  */

@@ -101,6 +101,18 @@ it('webhooks send a failed delivery again later, under the same id with a new si
   expect(await webhook(hook)).toMatchObject({ consecutiveFailures: 0, failingSince: null })
 })
 
+it('webhooks of one host take turns, however many deliveries one of them has', async () => {
+  const busy = await receiver((response) => setTimeout(() => ok(response), 50))
+  const { id: busyHook } = await addWebhook(harness.database, busy.url)
+  for (let count = 0; count < 200; count += 1) await addDelivery(harness.database, busyHook)
+  const calm = await receiver(ok)
+  const { id: calmHook } = await addWebhook(harness.database, calm.url)
+  const id = await addDelivery(harness.database, calmHook)
+  expect(await endOf(calmHook, id)).toMatchObject({ state: 'succeeded' })
+  const where = { webhookId: busyHook, state: 'pending' }
+  expect(await harness.database.prisma.webhookDelivery.count({ where })).toBeGreaterThan(100)
+})
+
 it('webhooks send a delivery again when that is requested during an attempt', async () => {
   const held: Parameters<typeof ok>[0][] = []
   const { url, requests } = await receiver((response, number) =>
