@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Database } from '@switchyard/db'
 import { repeat } from '@switchyard/service-kit/lifecycle'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { leaseSweep, releaseSweep } from '../sweeps.js'
+import { leaseSweep, releaseSweep, withinBudget } from '../sweeps.js'
 import type { SagaMetrics } from './metrics.js'
 import {
   metricsSweep,
@@ -34,14 +34,14 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
   const leaseMs = everyMs * 3
   let hiding: NodeJS.Timeout | undefined
 
-  async function run(): Promise<void> {
+  async function run(stopping: AbortSignal): Promise<void> {
     const askedMs = Date.now()
     if (!(await leaseSweep(database, metricsSweep, owner, leaseMs))) return metrics.hideGauges()
     clearTimeout(hiding)
     // The lease begins after the request for it, so this timer ends before the lease.
     hiding = setTimeout(metrics.hideGauges, leaseMs - (Date.now() - askedMs)).unref()
     metrics.showGauges(await readSagaGauges(database))
-    await countEnded(database, metrics)
+    await countEnded(database, metrics, withinBudget(everyMs, stopping))
   }
 
   const repeated = repeat(run, everyMs, (error) =>
@@ -61,8 +61,16 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
 }
 
 /** Counts the sagas that have ended since the last run. The very first run counts none. */
-async function countEnded(database: Database, metrics: SagaMetrics): Promise<void> {
-  const { ended, position } = await readNewlyEnded(database, await readCountedPosition(database))
-  await writeCountedPosition(database, position)
-  for (const saga of ended) metrics.ended(saga)
+async function countEnded(
+  database: Database,
+  metrics: SagaMetrics,
+  mayContinue: () => boolean,
+): Promise<void> {
+  let isDone = false
+  while (!isDone && mayContinue()) {
+    const { ended, position, isAtEnd } = await readNewlyEnded(database, await readCountedPosition(database))
+    await writeCountedPosition(database, position)
+    for (const saga of ended) metrics.ended(saga)
+    isDone = isAtEnd
+  }
 }

@@ -85,6 +85,9 @@ export async function readCountedPosition(database: Pooled): Promise<number> {
 export const writeCountedPosition = (database: Pooled, position: number): Promise<void> =>
   writeSweepPosition(database, metricsSweep, { [cursorKey]: [String(position)] })
 
+/** Positions of the log in one query, so that a query after a long pause ends in time. */
+const idsAtOnce = 100_000
+
 /**
  * Reads the sagas that have ended after a position of the log, each once, at its first SagaEnded, and the
  * position up to which the log was read. It returns none, and the same position, while an event may still
@@ -93,16 +96,17 @@ export const writeCountedPosition = (database: Pooled, position: number): Promis
 export async function readNewlyEnded(
   database: Pooled,
   after: number,
-): Promise<{ ended: EndedSaga[]; position: number }> {
+): Promise<{ ended: EndedSaga[]; position: number; isAtEnd: boolean }> {
   const horizon = await findLogHorizon(database)
-  if (horizon === null || horizon <= after) return { ended: [], position: after }
+  if (horizon === null || horizon <= after) return { ended: [], position: after, isAtEnd: true }
+  const position = Math.min(horizon, after + idsAtOnce)
   const { rows: ended } = await database.pool.query<EndedSaga>(
     `SELECT s.service_name AS "serviceName", s.status, s.outcome,
        EXTRACT(epoch FROM s.ended_at - s.started_at)::double precision AS "durationSeconds"
      FROM (SELECT DISTINCT tenant, saga_id, received_at FROM saga_events
        WHERE id > $1 AND id <= $2 AND operation = 'SagaEnded') e
      JOIN sagas s ON s.tenant = e.tenant AND s.id = e.saga_id AND s.ended_at = e.received_at`,
-    [after, horizon],
+    [after, position],
   )
-  return { ended, position: horizon }
+  return { ended, position, isAtEnd: position === horizon }
 }

@@ -74,7 +74,7 @@ it('an event that stays invisible holds the position back', async () => {
   const client = await database.pool.connect()
   try {
     await client.query("BEGIN; SELECT nextval('saga_events_id_seq')")
-    expect(await readNewlyEnded(database, before)).toEqual({ ended: [], position: before })
+    expect(await readNewlyEnded(database, before)).toEqual({ ended: [], position: before, isAtEnd: true })
   } finally {
     await client.query('ROLLBACK')
     client.release()
