@@ -37,12 +37,19 @@ interface DueQuestion {
   /** Deployments that ended after this time are not compared yet. */
   finishedBefore: Date
   now: Date
+  /** Deployments that are left out. */
+  postponed: readonly DeploymentKey[]
   rowsMax: number
+}
+
+export interface DeploymentKey {
+  projectId: number
+  id: number
 }
 
 /** Lists due deployments, those that have waited longest first. */
 export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<DueDeployment[]> {
-  const { tiers, finishedAfter, finishedBefore, now, rowsMax } = question
+  const { tiers, finishedAfter, finishedBefore, now, postponed, rowsMax } = question
   const { rows } = await pool.query<DueDeployment>({
     name: 'impact-due',
     text: `SELECT d.project_id AS "projectId", d.id, d.iid, d.sha, d.ref, d.environment_id AS "environmentId",
@@ -55,8 +62,17 @@ export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<
       LEFT JOIN deployment_impacts i ON i.project_id = d.project_id AND i.deployment_id = d.id
       WHERE d.services <> '[]' AND d.finished_at > $2 AND d.finished_at <= $3 AND d.status IN ('success', 'failed')
         AND (i.deployment_id IS NULL OR i.next_look_at <= $4)
+        AND (d.project_id, d.id) NOT IN (SELECT * FROM unnest($6::integer[], $7::bigint[]))
       ORDER BY COALESCE(i.next_look_at, d.finished_at), d.project_id, d.id LIMIT $5`,
-    values: [tiers, finishedAfter, finishedBefore, now, rowsMax],
+    values: [
+      tiers,
+      finishedAfter,
+      finishedBefore,
+      now,
+      rowsMax,
+      postponed.map(({ projectId }) => projectId),
+      postponed.map(({ id }) => id),
+    ],
   })
   return rows
 }

@@ -19,7 +19,7 @@ import { jobType } from '../job-type.js'
 import { withSweepLease } from '../sweeps.js'
 import type { WebhookTools } from '../webhooks/webhooks.js'
 import { type ComparedQueues, compareQueues } from './compare-queues.js'
-import { type DueDeployment, type Impact, listDue, writeImpact } from './impact-store.js'
+import { type DeploymentKey, type DueDeployment, type Impact, listDue, writeImpact } from './impact-store.js'
 import { noteRecoveries } from './recovery.js'
 import { announceBanners, applyRules, endRules, hookDeployment, type RuleContext } from './rules.js'
 import {
@@ -32,6 +32,8 @@ import {
 
 const minuteMs = 60_000
 const timeoutMs = 2 * minuteMs
+/** Time after which a comparison that failed is tried again. */
+const againMs = 5 * minuteMs
 /** Most deployments that one run compares. */
 const deploymentsMax = 50
 /**
@@ -54,8 +56,9 @@ interface Dependencies {
  * Compares the services of finished deployments before and after them, while the window after each one grows,
  * and stores findings, recoveries and the runs of rules. The next run continues after an interruption.
  */
-export const deploymentImpact = ({ database, clock, redis, impact: settings, webhooks }: Dependencies) =>
-  jobType({
+export function deploymentImpact({ database, clock, redis, impact: settings, webhooks }: Dependencies) {
+  const postponed = new Postponed()
+  return jobType({
     queue: 'deployment-impact',
     concurrency: 1,
     timeoutMs,
@@ -63,25 +66,51 @@ export const deploymentImpact = ({ database, clock, redis, impact: settings, web
     run: (_payload, { signal, logger }) =>
       withSweepLease(database, 'deployment-impact', timeoutMs, async () => {
         let bannersChange = await endRules(database, clock())
-        for (const deployment of await listDueDeployments(database, settings, clock())) {
+        for (const deployment of await listDueDeployments(
+          database,
+          settings,
+          postponed.list(clock()),
+          clock(),
+        )) {
           if (signal.aborted) break
-          const comparison = { database, redis, settings, logger }
+          const comparison = { database, redis, settings, logger, postponed }
           const context = { now: clock(), externalUrl: webhooks.externalUrl }
           const isApplied = await compareDeployment(comparison, deployment, context)
           bannersChange ||= isApplied
         }
-        await noteRecoveries({ database, redis }, settings, { now: clock(), signal })
+        await noteRecoveries({ database, redis }, settings, { now: clock(), signal, logger })
         if (bannersChange) await announceBanners(redis)
       }),
   })
+}
 
-const listDueDeployments = (database: Database, { tiers, windowMinutes }: ImpactSettings, now: Date) => {
+/** Deployments whose comparison has failed, so that the comparisons of others go first. */
+class Postponed {
+  readonly #untilMs = new Map<DeploymentKey, number>()
+
+  add({ projectId, id }: DeploymentKey, now: Date): void {
+    this.#untilMs.set({ projectId, id }, now.getTime() + againMs)
+  }
+
+  list(now: Date): DeploymentKey[] {
+    for (const [key, untilMs] of this.#untilMs) if (untilMs <= now.getTime()) this.#untilMs.delete(key)
+    return [...this.#untilMs.keys()]
+  }
+}
+
+const listDueDeployments = (
+  database: Database,
+  { tiers, windowMinutes }: ImpactSettings,
+  postponed: readonly DeploymentKey[],
+  now: Date,
+) => {
   const [firstLook = 0] = looksWithin(windowMinutes)
   return listDue(database, {
     tiers,
     finishedAfter: new Date(now.getTime() - windowMinutes * minuteMs - missedMsMax),
     finishedBefore: new Date(now.getTime() - firstLook * minuteMs),
     now,
+    postponed,
     rowsMax: deploymentsMax,
   })
 }
@@ -92,16 +121,16 @@ interface Comparison extends Pick<Dependencies, 'database' | 'redis'> {
 }
 
 /**
- * Compares one deployment. A failure does not affect the others, and the next run tries it again.
+ * Compares one deployment. A failure does not affect the others, and a later run tries it again.
  *
  * @returns whether rules were applied
  */
 async function compareDeployment(
-  comparison: Comparison,
+  comparison: Comparison & { postponed: Postponed },
   deployment: DueDeployment,
   context: RuleContext,
 ): Promise<boolean> {
-  const { database, logger } = comparison
+  const { database, logger, postponed } = comparison
   const about = { project_id: deployment.projectId, deployment_id: deployment.id }
   try {
     const impact = await findDeploymentImpact(comparison, deployment, context.now)
@@ -111,6 +140,7 @@ async function compareDeployment(
     return rules.length > 0
   } catch (error) {
     logger.warn({ ...about, err: error }, 'could not compare the services of a deployment')
+    postponed.add(deployment, context.now)
     return false
   }
 }

@@ -1,5 +1,6 @@
 import type { Database } from '@switchyard/db'
 import { type Measure, recoveryOf, type ServiceHistory } from '@switchyard/delivery-impact'
+import type { Logger } from '@switchyard/service-kit/observability'
 import type { Redis } from 'ioredis'
 import type { ImpactSettings } from '../impact-config.js'
 import { claimOpenFindings, type OpenFinding, recordRecovery } from './impact-store.js'
@@ -16,8 +17,9 @@ type Known = Pick<ServiceHistory, 'runs' | 'queues'>
 export async function noteRecoveries(
   { database, redis }: { database: Database; redis: Redis },
   { sagasMin, stuckAfterMs }: Pick<ImpactSettings, 'sagasMin' | 'stuckAfterMs'>,
-  { now, signal }: { now: Date; signal: AbortSignal },
+  { now, signal, logger }: { now: Date; signal: AbortSignal; logger: Logger },
 ): Promise<void> {
+  if (signal.aborted) return
   const [from, to] = [now.getTime() - historyMs, now.getTime()]
   const moments = { from, startedAt: from, finishedAt: from, to, sagasMin }
   const readHistory = async ({ measure, tenant, serviceName }: OpenFinding): Promise<Known> => {
@@ -34,12 +36,17 @@ export async function noteRecoveries(
   const known = new Map<string, Known>()
   for (const finding of await claimOpenFindings(database, now)) {
     if (signal.aborted) return
-    const key = JSON.stringify([finding.tenant, finding.serviceName])
-    const history = known.get(key) ?? (await readHistory(finding))
-    known.set(key, history)
-    const risen = { ...finding, changePoint: finding.changePointAt.getTime() }
-    const recovered = recoveryOf(risen, history, { from, now: to, sagasMin })
-    if (recovered !== null) await recordRecovery(database, finding, new Date(recovered))
+    try {
+      const key = JSON.stringify([finding.tenant, finding.serviceName])
+      const history = known.get(key) ?? (await readHistory(finding))
+      known.set(key, history)
+      const risen = { ...finding, changePoint: finding.changePointAt.getTime() }
+      const recovered = recoveryOf(risen, history, { from, now: to, sagasMin })
+      if (recovered !== null) await recordRecovery(database, finding, new Date(recovered))
+    } catch (error) {
+      const { projectId, id } = finding
+      logger.warn({ err: error, project_id: projectId, finding_id: id }, 'could not check a finding again')
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import {
   isSameFlag,
   type SagaFlag,
 } from '@switchyard/domain/saga'
+import type { Logger } from '@switchyard/service-kit/observability'
 import { jobType } from '../job-type.js'
 import type { SagaSettings } from '../saga-config.js'
 import {
@@ -60,7 +61,7 @@ export const sagaFlagSweep = ({ database, clock, sagas, sagaMetrics }: Dependenc
     run: (_payload, { signal, logger }) =>
       withSweepLease(database, 'flags', 60_000, async () => {
         const mayContinue = withinBudget(sagas.sweepBudgetMs, signal)
-        const sweep = { database, sagaMetrics, rules: sagas.flagRules, now: clock(), mayContinue }
+        const sweep = { database, sagaMetrics, rules: sagas.flagRules, now: clock(), mayContinue, logger }
         const changed = await sweepFlags(sweep)
         if (changed.set + changed.cleared > 0) logger.info(changed, 'changed the flags of sagas')
       }),
@@ -70,6 +71,7 @@ interface Sweep extends Pick<Dependencies, 'database' | 'sagaMetrics'> {
   rules: FlagRules
   now: Date
   mayContinue: () => boolean
+  logger: Logger
 }
 
 async function sweepFlags({
@@ -78,25 +80,35 @@ async function sweepFlags({
   rules,
   now,
   mayContinue,
+  logger,
 }: Sweep): Promise<{ set: number; cleared: number }> {
   const name = 'flags'
   const position: SweepPosition = { ...(await readSweepPosition(database, name)) }
   const cutoffs = cutoffsOf(rules, now)
   const changed = { set: 0, cleared: 0 }
+  const sweepPage = async (source: FlagSource) => {
+    const after = position[source.name] ?? null
+    const { candidates, next } = await readFlagPage(database, source, after, cutoffs, rowsMax)
+    const { set, cleared, anomalies } = await refreshFlags(database, candidates, rules, now)
+    sagaMetrics.found(anomalies)
+    return { set, cleared, next }
+  }
   let open = [...flagSources]
   // Sources take turns page by page, so that none waits for a long one.
   while (open.length > 0 && mayContinue()) {
     const unfinished: FlagSource[] = []
     for (const source of open) {
       if (!mayContinue()) break
-      const after = position[source.name] ?? null
-      const { candidates, next } = await readFlagPage(database, source, after, cutoffs, rowsMax)
-      const { set, cleared, anomalies } = await refreshFlags(database, candidates, rules, now)
-      sagaMetrics.found(anomalies)
-      changed.set += set
-      changed.cleared += cleared
-      position[source.name] = next ?? beginning(source, cutoffs)
-      if (next && source.readsAllPages) unfinished.push(source)
+      try {
+        const { set, cleared, next } = await sweepPage(source)
+        changed.set += set
+        changed.cleared += cleared
+        position[source.name] = next ?? beginning(source, cutoffs)
+        if (next && source.readsAllPages) unfinished.push(source)
+      } catch (error) {
+        // The other sources go on. The next run reads the same page again.
+        logger.warn({ err: error, source: source.name }, 'could not set the flags of sagas')
+      }
     }
     open = unfinished
     await writeSweepPosition(database, name, position)

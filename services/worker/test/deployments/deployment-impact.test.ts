@@ -145,7 +145,7 @@ it('the recovery of a figure is stored, and an unresolved finding is checked aga
   })
   const { signal } = new AbortController()
   const againMs = Date.now() + 5 * minute
-  await noteRecoveries(harness, settings, { now, signal })
+  await noteRecoveries(harness, settings, { now, signal, logger: silent })
   const [billing, mail] = await prisma.deploymentFinding.findMany({ orderBy: { serviceName: 'asc' } })
   expect(Math.abs((billing?.recoveredAt?.getTime() ?? 0) - ago(30).getTime())).toBeLessThanOrEqual(minute)
   expect(mail?.recoveredAt).toBeNull()

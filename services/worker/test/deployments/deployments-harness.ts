@@ -57,6 +57,7 @@ export async function startDeploymentsHarness() {
         finishedAfter: ago(1500),
         finishedBefore: new Date(at.getTime() - 2 * minute),
         now: at,
+        postponed: [],
         rowsMax: 10,
       }),
     async close() {
