@@ -7,11 +7,17 @@ import pg from 'pg'
  *
  * @param days number of days, including today
  * @returns names of the new partitions
+ * @throws when a transaction uses the log for longer than a second, because readers wait meanwhile
  */
 export async function ensureSagaEventPartitions({ pool }: Pooled, days: number): Promise<string[]> {
-  const { rows } = await pool.query<{ partition: string }>(
-    'SELECT ensure_saga_event_partitions(current_date, $1) AS partition',
-    [days],
+  const { rows } = await inPoolTransaction(
+    pool,
+    (client) =>
+      client.query<{ partition: string }>(
+        'SELECT ensure_saga_event_partitions(current_date, $1) AS partition',
+        [days],
+      ),
+    "BEGIN; SET LOCAL lock_timeout = '1s'",
   )
   return rows.map(({ partition }) => partition)
 }
