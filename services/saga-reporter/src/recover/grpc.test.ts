@@ -9,10 +9,21 @@ const leased = (...sizes: number[]) =>
       result: undefined,
     })),
   }) as unknown as LeasedSaga
+const failed = (...errors: string[]) =>
+  ({
+    activities: errors.map((executeErrors) => ({ executeErrors, compensateErrors: undefined })),
+  }) as unknown as LeasedSaga
+const errorsOf = (sagas: LeasedSaga[]) =>
+  sagas.flatMap(({ activities }) => activities.map(({ executeErrors }) => executeErrors))
 const headSizes = (sagas: LeasedSaga[]) =>
   sagas.flatMap(({ activities }) => activities.map(({ parameter }) => parameter?.head.length))
 
 it('heads that fit are kept, and the others are cut to equal shares', () => {
   expect(headSizes(fitHeads([leased(100, 50)], 150))).toEqual([100, 50])
   expect(headSizes(fitHeads([leased(100, 50), leased(10)], 120))).toEqual([40, 40, 10])
+})
+
+it('errors that fit are kept, and the others are cut to equal shares, without half a character', () => {
+  expect(errorsOf(fitHeads([failed('abc', 'def')], 6))).toEqual(['abc', 'def'])
+  expect(errorsOf(fitHeads([failed('abcdef'), failed('aöü')], 6))).toEqual(['abc', 'aö'])
 })

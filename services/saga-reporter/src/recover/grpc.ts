@@ -18,6 +18,7 @@ import { type AdmitReporter, type Reporter, requireOwnSagas } from '../access/ac
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import { readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
+import { headOfText } from '../shapes/payload.js'
 import type { Peer } from '../shapes/peer.js'
 import type { ClaimedSaga } from './recover.js'
 import * as recover from './recover.js'
@@ -88,10 +89,10 @@ async function complete(
   return { availableAt: outcome.resolution === 'done' ? undefined : availableAt }
 }
 
-/** Most bytes of all heads, because gRPC clients accept messages of 4 MiB by default. */
-const headsBytesMax = 2 * 1024 * 1024
+/** Most bytes of all heads and of all errors, because gRPC clients accept messages of 4 MiB by default. */
+const headsBytesMax = 1.5 * 1024 * 1024
 
-/** Shortens the heads of payloads so that all of them fit into one message. */
+/** Shortens the heads of payloads and the errors so that all of them fit into one message. */
 export function fitHeads(sagas: LeasedSaga[], bytesMax = headsBytesMax): LeasedSaga[] {
   const payloads = sagas.flatMap(({ activities }) =>
     activities.flatMap(({ parameter, result }) =>
@@ -99,10 +100,23 @@ export function fitHeads(sagas: LeasedSaga[], bytesMax = headsBytesMax): LeasedS
     ),
   )
   const bytes = payloads.reduce((sum, { head }) => sum + head.length, 0)
-  if (bytes <= bytesMax) return sagas
   const each = Math.floor(bytesMax / payloads.length)
-  for (const payload of payloads) payload.head = payload.head.subarray(0, each)
+  if (bytes > bytesMax) for (const payload of payloads) payload.head = payload.head.subarray(0, each)
+  fitErrors(sagas, bytesMax)
   return sagas
+}
+
+function fitErrors(sagas: LeasedSaga[], bytesMax: number): void {
+  const activities = sagas.flatMap((saga) => saga.activities)
+  const texts = activities.flatMap(({ executeErrors, compensateErrors }) => [executeErrors, compensateErrors])
+  const given = texts.filter((text) => text !== undefined)
+  if (given.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytesMax) return
+  const each = Math.floor(bytesMax / given.length)
+  const beginning = (text: string | undefined) => text && headOfText(Buffer.from(text), each)
+  for (const activity of activities) {
+    activity.executeErrors = beginning(activity.executeErrors)
+    activity.compensateErrors = beginning(activity.compensateErrors)
+  }
 }
 
 const limits = {

@@ -14,12 +14,13 @@ export interface ClaimedSaga {
 /** Leases sagas whose orchestrator has stopped, and returns them with all their data. */
 export async function claimSagas(database: Pooled, wanted: SagaClaim): Promise<ClaimedSaga[]> {
   const grants = await store.claimSagas(database, wanted)
-  return Promise.all(
-    grants.map(async (grant) => ({
-      grant,
-      found: await findSaga(database, { tenant: wanted.tenant, sagaId: grant.sagaId }),
-    })),
-  )
+  const claimed: ClaimedSaga[] = []
+  // The connections store events, too, so the sagas are read one after the other.
+  for (const grant of grants) {
+    const found = await findSaga(database, { tenant: wanted.tenant, sagaId: grant.sagaId })
+    claimed.push({ grant, found })
+  }
+  return claimed
 }
 
 /**

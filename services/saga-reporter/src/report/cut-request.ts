@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Cut, RawActivityEvent, RawSagaEvent } from '@switchyard/domain/saga'
 import { serializeRequest } from '../shapes/operations.js'
+import { headOfText } from '../shapes/payload.js'
 
 export interface RequestLimits {
   /** Largest payload that is stored completely. */
@@ -45,7 +46,3 @@ const kept = (raw: RawActivityEvent, original: Uint8Array): KeptRequest => ({
 
 /** Copies the head, so that the payload itself can be freed. */
 const headOf = (payload: Uint8Array): Uint8Array => Buffer.from(payload.subarray(0, headBytes))
-
-/** Cuts the text without leaving half a character. */
-const headOfText = (errors: Buffer, bytesMax: number): string =>
-  new TextDecoder().decode(errors.subarray(0, bytesMax), { stream: true })

@@ -70,3 +70,7 @@ function isJson(text: string): boolean {
     return false
   }
 }
+
+/** Returns the beginning of a text in UTF-8, without half a character at its end. */
+export const headOfText = (text: Buffer, bytesMax: number): string =>
+  new TextDecoder().decode(text.subarray(0, bytesMax), { stream: true })
