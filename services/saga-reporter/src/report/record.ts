@@ -3,6 +3,7 @@ import { DomainError, isRefusal, unavailable } from '@switchyard/domain'
 import type { NewSagaEvent, RecordedSagaEvent } from '@switchyard/saga-store'
 import { createGroupCommit } from '@switchyard/service-kit/group-commit'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { isUnavailable } from '../limited-database.js'
 import type { ReportMetrics } from './metrics.js'
 
 /** The recorder of events, which stores many calls in one transaction. */
@@ -84,6 +85,8 @@ async function recordSplitting(
       onUnavailable(error)
       return failAll(events, unavailable('events cannot be stored'))
     }
+    if (isUnavailable(error) && events.length === 1)
+      return failAll(events, unavailable('events cannot be stored', { cause: error }))
     if (events.length === 1 || error instanceof DomainError) return failAll(events, error)
   }
   const middle = Math.ceil(events.length / 2)
