@@ -35,8 +35,10 @@ export function follow(source: string, path: string, show: (messages: Message[])
 
   async function poll(): Promise<void> {
     stream?.close()
+    const ending = new AbortController()
+    wait(pollMs, () => ending.abort())
     try {
-      const response = await fetch(`${source}/active${query}`)
+      const response = await fetch(`${source}/active${query}`, { signal: ending.signal })
       visible.setClock(response.headers.get('Date'))
       if (response.ok) visible.replace(await response.json())
     } catch {

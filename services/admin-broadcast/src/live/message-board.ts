@@ -25,7 +25,7 @@ interface Watcher {
 
 /** Time for which the board answers from memory while it receives notices of changes. */
 const rememberedMs = 1000
-/** Intervals of reading the table while there are watchers: with notices; without them, or after a failure. */
+/** Intervals of reading the table for watchers: with notices; without them, or after a failure. */
 const lookMs = { subscribed: 5000, polling: 1000 }
 /** Delay after which the board applies a boundary by its own clock, when no notice has come. */
 const patienceMs = 80
@@ -175,8 +175,10 @@ export class MessageBoard {
 
   /**
    * Returns the delay from the last query, so that setting the timer again does not postpone the next query.
+   * While a query is running, no other follows it at once.
    */
   #nextLookInMs(): number {
+    if (this.#loading !== null) return lookMs.polling
     const isKnown = this.#subscribed && this.#loadedAtMs > Number.NEGATIVE_INFINITY
     return this.#askedAtMs + (isKnown ? lookMs.subscribed : lookMs.polling) - performance.now()
   }
