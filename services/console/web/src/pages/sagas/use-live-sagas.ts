@@ -75,7 +75,9 @@ export function useLiveSagas({
     client.setQueryData<Pages>(key, { pages: [{ ...head, rows: kept }], pageParams: [undefined] })
     setWaiting({ key, ids: new Set() })
   }
-  const takeHead = useEffectEvent((head: Page<Saga>) => {
+  const takeHead = useEffectEvent((head: Page<Saga>, keyOfHead: QueryKey) => {
+    // The filter may have changed while the head was read.
+    if (keyOfHead !== key) return
     if (!paused && !isReading()) {
       showHead(head)
       return
@@ -93,7 +95,7 @@ export function useLiveSagas({
   })
   const refresh = useThrottled(refreshMs, async () => {
     if (!enabled || query.isPending) return
-    takeHead(await readHead())
+    takeHead(await readHead(), key)
   })
   const stream = useEventStream<LogEvent>({
     path: '/sagas/stream',
