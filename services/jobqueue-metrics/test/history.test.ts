@@ -203,6 +203,25 @@ describe('the history of several sources', () => {
     history.add({ atMs: 10_000, metrics: new Map([...queues, ...wholes]) })
     expect(backlogs(history)).toEqual([3005])
   })
+
+  it('has new queues after a day with more queues than it can store', () => {
+    const history = createHistory(['mail'])
+    const dayMs = 24 * 3_600_000
+    const queues = Array.from({ length: 3000 }, (_each, index) => [`mail\n${index}`, metrics(1)] as const)
+    history.add({ atMs: 60_000, metrics: new Map([...queues, ['mail\n', metrics(3000)] as const]) })
+    for (let minute = 2; minute <= 1442; minute += 1)
+      history.add({ atMs: minute * 60_000, metrics: new Map([['mail\n', metrics(1)]]) })
+    const atMs = dayMs + 10 * 60_000
+    history.add({
+      atMs,
+      metrics: new Map([
+        ['mail\n', metrics(7)],
+        ['mail\nnew', metrics(7)],
+      ]),
+    })
+    expect(backlogs(history, 'new').at(-1)).toBe(7)
+    expect(backlogs(history, '0').every((backlog) => backlog === null)).toBe(true)
+  })
 })
 
 describe('GET /jobqueue/history', () => {

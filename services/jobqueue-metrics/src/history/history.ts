@@ -47,7 +47,7 @@ const seriesMax = 2000
 export function createHistory(sources: readonly string[]): History {
   const numbers = new SeriesNumbers(seriesMax)
   // Sources get their numbers first, because queues may use up the rest.
-  for (const source of sources) numbers.numberOf(seriesKey(source, null))
+  const ofSources = new Set(sources.map((source) => numbers.numberOf(seriesKey(source, null))))
   const fine = new Ring(numbers, fineRows, hourMs)
   const coarse = new Ring(numbers, coarseRows, dayMs)
   const ringOf = (resolution: Resolution) => (resolution === 10 ? fine : coarse)
@@ -56,6 +56,8 @@ export function createHistory(sources: readonly string[]): History {
   return {
     beginsMinute,
     add(sample) {
+      if (beginsMinute(sample.atMs) && numbers.lacksOneFor(sample))
+        numbers.release((number) => ofSources.has(number) || coarse.has(number) || fine.has(number))
       const kept = numbers.known(sample)
       if (beginsMinute(kept.atMs)) coarse.add(kept)
       fine.add(kept)

@@ -6,6 +6,8 @@ import type { HistorySample, SeriesMetrics } from '@switchyard/contracts/jobs'
  */
 export class SeriesNumbers {
   readonly #numbers = new Map<string, number>()
+  /** Numbers that were given back. */
+  readonly #free: number[] = []
 
   constructor(private readonly max: number) {}
 
@@ -16,8 +18,23 @@ export class SeriesNumbers {
   numberOf(key: string): number | undefined {
     const known = this.#numbers.get(key)
     if (known !== undefined || this.#numbers.size >= this.max) return known
-    this.#numbers.set(key, this.#numbers.size)
-    return this.#numbers.size - 1
+    const number = this.#free.pop() ?? this.#numbers.size
+    this.#numbers.set(key, number)
+    return number
+  }
+
+  /** Returns whether a sample has a series that gets no number. */
+  lacksOneFor({ metrics }: HistorySample): boolean {
+    return this.#numbers.size >= this.max && [...metrics.keys()].some((key) => !this.#numbers.has(key))
+  }
+
+  /** Gives the numbers back that no ring uses any more. */
+  release(isUsed: (number: number) => boolean): void {
+    for (const [key, number] of this.#numbers) {
+      if (isUsed(number)) continue
+      this.#numbers.delete(key)
+      this.#free.push(number)
+    }
   }
 
   find(key: string): number | undefined {
@@ -93,6 +110,11 @@ export class Ring {
         metrics: wanted.map((number) => (number === undefined ? null : unpack(values, number))),
       }
     }
+  }
+
+  /** Returns whether a sample has the series with this number. */
+  has(number: number): boolean {
+    return this.#rows.some(({ values }) => unpack(values, number) !== null)
   }
 
   /** Returns the time of the first sample of a series; infinity when there is none. */
