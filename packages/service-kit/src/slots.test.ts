@@ -201,7 +201,14 @@ describe('Slots', () => {
       fate: fc.constantFrom('ends', 'throws', 'leaves'),
       ticks: fc.nat({ max: 4 }),
     })
-    const limits = { total: 6, perSender: 4, perGroup: 5, reservedShare: 0.25, reservedHeldMax: 1, waitMs: 60_000 }
+    const limits = {
+      total: 6,
+      perSender: 4,
+      perGroup: 5,
+      reservedShare: 0.25,
+      reservedHeldMax: 1,
+      waitMs: 60_000,
+    }
 
     it.each([
       ['few may wait, and the others are refused', { waitingMax: 8, waitingPerSenderMax: 4 }, true],

@@ -58,6 +58,7 @@ export {
   windowOf,
 } from './pagination.js'
 export {
+  bigRowId,
   decimal,
   emptyAs,
   filledText,

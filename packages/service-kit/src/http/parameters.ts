@@ -161,6 +161,9 @@ export const integer = (min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INT
 
 export const rowId = () => z.preprocess(wholeNumber, z.int().min(1).max(2_147_483_647))
 
+/** Reads the id of a row in a table whose ids are of the type bigint. */
+export const bigRowId = () => z.preprocess(wholeNumber, z.int().min(1))
+
 const decimalNotation = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const decimalLengthMax = 100
 

@@ -1,4 +1,4 @@
-import type { Logger } from './logger.js'
+import type { Logger } from 'pino'
 
 export interface OutageLog {
   /** Reports a failure. @param fields of the log line, such as `{ err: error }` */

@@ -111,6 +111,21 @@ test('`pipeline_id` of a post determines the ref, and must match the commit and 
   expect(grouped.body.map((each: { pipeline_id: number }) => each.pipeline_id)).toEqual([early, id, id, id])
 })
 
+test('pipelines and jobs are read by ids of eight bytes, too', async () => {
+  const made = await harness.project()
+  await work.git('push', '--quiet', harness.remote('owner', made), 'main')
+  for (const table of ['pipelines', 'commit_statuses'])
+    await harness.database.pool.query(`SELECT setval(pg_get_serial_sequence($1, 'id'), 3000000000)`, [table])
+  const created = await post(commits.third, { state: 'failed', ref: 'main', name: 'large' }, made)
+  expect(created.status).toBe(201)
+  const { id: job, pipeline_id: id } = created.body
+  expect([id > 3_000_000_000, job > 3_000_000_000]).toEqual([true, true])
+  for (const rest of [`pipelines/${id}`, `pipelines/${id}/jobs`, `jobs/${job}`])
+    expect([rest, (await ask('reporter', 'GET', `/projects/${made.id}/${rest}`)).status]).toEqual([rest, 200])
+  const again = { state: 'success', ref: 'main', name: 'large', pipeline_id: id }
+  expect((await post(commits.third, again, made)).body.pipeline_id).toBe(id)
+})
+
 test('statuses are sorted in both directions with every combination of filters', async () => {
   const id = await idOf(commits.first, { state: 'success', ref: 'sorted', stage: 'test', name: 'a' })
   await post(commits.first, { state: 'success', pipeline_id: id, stage: 'test', name: 'a' })

@@ -343,18 +343,6 @@ describe('packages', () => {
     expect((await send('reporter', 'GET', '', { of: own })).body).toEqual([])
   })
 
-  test('take files while others of the same package are deleted', async () => {
-    await put('/generic/busy/1/kept', 'kept')
-    for (let round = 0; round < 10; round += 1) {
-      await put(`/generic/busy/1/old-${round}`, `old ${round}`)
-      const [added, deleted] = await Promise.all([
-        put(`/generic/busy/1/new-${round}`, `new ${round}`),
-        send('owner', 'DELETE', `/generic/busy/1/old-${round}`),
-      ])
-      expect([added.status, deleted.status]).toEqual([201, 204])
-    }
-  })
-
   test('are deleted with their project', async () => {
     const own = await harness.project()
     await put('/generic/app/1/f', 'x', { of: own })

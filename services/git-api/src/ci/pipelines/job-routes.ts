@@ -1,5 +1,6 @@
 import type { Database } from '@switchyard/db'
 import {
+  bigRowId,
   endpoint,
   flag,
   list,
@@ -9,7 +10,6 @@ import {
   type Route,
   redirect,
   route,
-  rowId,
   rowsOf,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -40,7 +40,7 @@ const listJobs = (database: Database) =>
   endpoint({
     summary: 'List the statuses of a pipeline as jobs, newest first',
     replies: { 200: z.array(jobShape) },
-    input: z.object({ ...listParameters, pipeline_id: rowId(), include_retried: flag().default(false) }),
+    input: z.object({ ...listParameters, pipeline_id: bigRowId(), include_retried: flag().default(false) }),
     async handle({ pipeline_id: id, scope, include_retried, ...page }, access: ProjectCall, call) {
       const query = { states: scope, includeRetried: include_retried }
       const found = await jobs.listJobs(database, access, id, query, rowsOf(page))
@@ -66,7 +66,7 @@ const listJobsOfProject = (database: Database) =>
     },
   })
 
-const jobId = { job_id: rowId() }
+const jobId = { job_id: bigRowId() }
 
 const getJob = (database: Database) =>
   endpoint({

@@ -2,6 +2,7 @@ import type { Database } from '@switchyard/db'
 import { notSupported } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
+  bigRowId,
   created,
   endpoint,
   flag,
@@ -10,7 +11,6 @@ import {
   pageReply,
   type Route,
   route,
-  rowId,
   rowsOf,
   text,
   time,
@@ -133,7 +133,7 @@ const getPipeline = (database: Database) =>
   endpoint({
     summary: 'Get a pipeline',
     replies: { 200: pipelineShape },
-    input: z.object({ pipeline_id: rowId() }),
+    input: z.object({ pipeline_id: bigRowId() }),
     async handle({ pipeline_id }, access: ProjectCall, call) {
       const found = await pipelines.getPipeline(database, access, pipeline_id)
       return ok(presentPipeline(found, access.project, call.baseUrl))
@@ -145,7 +145,7 @@ const listNone = (database: Database, things: string) =>
   endpoint({
     summary: `List ${things}: always empty`,
     replies: { 200: z.array(z.never()) },
-    input: z.object({ ...pageParameters, pipeline_id: rowId() }),
+    input: z.object({ ...pageParameters, pipeline_id: bigRowId() }),
     async handle({ pipeline_id, ...page }, access: ProjectCall, call) {
       await pipelines.getPipeline(database, access, pipeline_id)
       return pageReply([], page, 0, call)
@@ -157,7 +157,7 @@ const requestRetry = (database: Database) =>
     summary: 'Ask the CI system, through the pipeline webhooks, to run a pipeline again',
     replies: { 201: pipelineShape },
     refusals: [405],
-    input: z.object({ pipeline_id: rowId() }),
+    input: z.object({ pipeline_id: bigRowId() }),
     async handle({ pipeline_id }, access: ProjectCall<Caller>, call) {
       const pipeline = await pipelines.requestRetry(database, access, pipeline_id, call)
       return created(presentPipeline(pipeline, access.project, call.baseUrl))

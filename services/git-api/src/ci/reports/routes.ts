@@ -1,6 +1,7 @@
 import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
+  bigRowId,
   created,
   endpoint,
   filledText,
@@ -9,7 +10,6 @@ import {
   pageReply,
   type Route,
   route,
-  rowId,
   rowsOf,
   text,
 } from '@switchyard/service-kit/http'
@@ -61,7 +61,7 @@ const storeReport = (deps: ReportDependencies) =>
       sha: text(),
       name: filledText().meta({ description: 'The name of the status' }),
       ref: optionalText(text()),
-      pipeline_id: optional(rowId()),
+      pipeline_id: optional(bigRowId()),
     }),
     async handle({ sha: revision, name, ref, pipeline_id: pipelineId }, access: ProjectCall<Caller>, call) {
       const status = { revision, name, ref, pipelineId }

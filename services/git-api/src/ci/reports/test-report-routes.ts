@@ -1,5 +1,5 @@
 import type { Database } from '@switchyard/db'
-import { endpoint, ok, type Route, route, rowId } from '@switchyard/service-kit/http'
+import { bigRowId, endpoint, ok, type Route, route } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { entriesMax, type TestCase, type TestCounts } from './entries.js'
@@ -94,7 +94,7 @@ const getTestReport = (deps: ReportDependencies) =>
   endpoint({
     summary: `Get the test report of a pipeline; beyond ${entriesMax} tests, suites have only their totals`,
     replies: { 200: testReportShape },
-    input: z.object({ pipeline_id: rowId() }),
+    input: z.object({ pipeline_id: bigRowId() }),
     async handle({ pipeline_id: id }, access: ProjectCall, call) {
       const suites = await testReport.listTestSuites(deps, access, id, call)
       const sum = testReport.sumTests(suites.map(({ report }) => report))
@@ -106,7 +106,7 @@ const getTestReportSummary = (database: Database) =>
   endpoint({
     summary: 'Get the number of tests of a pipeline by outcome',
     replies: { 200: summaryShape },
-    input: z.object({ pipeline_id: rowId() }),
+    input: z.object({ pipeline_id: bigRowId() }),
     async handle({ pipeline_id: id }, access: ProjectCall) {
       const reports = await testReport.listTestReports(database, access, id)
       const { total: count, ...outcomes } = testReport.sumTests(reports)

@@ -2,6 +2,7 @@ import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { postedStates, statusLinksMax } from '@switchyard/domain/commit-status'
 import {
+  bigRowId,
   created,
   decimal,
   endpoint,
@@ -13,7 +14,6 @@ import {
   proseCharsMax,
   type Route,
   route,
-  rowId,
   rowsOf,
   text,
 } from '@switchyard/service-kit/http'
@@ -43,7 +43,7 @@ const listStatuses = (database: Database) =>
       stage: optionalText(text()),
       name: optionalText(text()),
       all: optional(flag()).default(false),
-      pipeline_id: optional(rowId()),
+      pipeline_id: optional(bigRowId()),
       order_by: z.enum(['id', 'pipeline_id']).default('id'),
       sort: z.enum(['asc', 'desc']).default('asc'),
     }),
@@ -82,7 +82,7 @@ const createStatus = (deps: StatusDependencies) =>
       target_url: optionalText(text()),
       description: optionalText(text(proseCharsMax)),
       coverage: optional(decimal()),
-      pipeline_id: optional(rowId()),
+      pipeline_id: optional(bigRowId()),
       stage: optionalText(text()).meta({ description: 'The stage of the pipeline; `external` without one' }),
       report: links().meta({ description: 'URLs of the reports of the build' }),
       artifacts: links().meta({ description: 'URLs of the artifacts of the build' }),
