@@ -1,5 +1,4 @@
 export type { Pool, PoolClient } from 'pg'
-export * from './open-database.js'
 export * from './client.js'
 export * from './database-failure.js'
 export {
@@ -47,6 +46,7 @@ export {
   type WebhookDelivery,
 } from './generated/client.js'
 export * from './memberships.js'
+export * from './open-database.js'
 export * from './pool-transaction.js'
 export { sequenceHorizon } from './sequence-horizon.js'
 export * from './stores/audit-events.js'

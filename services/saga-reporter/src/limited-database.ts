@@ -31,8 +31,7 @@ export function openLimitedDatabase(config: Config, lifecycle: ServiceContext['l
  * Returns whether a request failed because the database is unavailable, or did not answer within the pool's
  * time limit.
  */
-export const isUnavailable = (error: unknown): boolean =>
-  isDatabaseUnavailable(error) || isTooLong(error)
+export const isUnavailable = (error: unknown): boolean => isDatabaseUnavailable(error) || isTooLong(error)
 
 const isTooLong = (error: unknown): boolean => sqlStateOf(error) === sqlStates.queryCanceled
 

@@ -77,8 +77,11 @@ export async function enqueueForProject(
 }
 
 /** Returns whether a webhook of a project subscribes to an event. */
-export const hasSubscriber = async (pool: Pooled['pool'], projectId: number, event: string): Promise<boolean> =>
-  (await listSubscribed(pool, projectId, event)).length > 0
+export const hasSubscriber = async (
+  pool: Pooled['pool'],
+  projectId: number,
+  event: string,
+): Promise<boolean> => (await listSubscribed(pool, projectId, event)).length > 0
 
 const listSubscribed = (
   connection: Transaction | Pooled['pool'],

@@ -167,7 +167,12 @@ export const setUndoing = (client: PoolClient, job: BulkJobKey, operator: BulkOp
 
 /** Stores that a job was canceled, and ends the lease of its process. */
 export const setCanceled = (client: PoolClient, job: BulkJobKey): Promise<BulkJob> =>
-  changeJob(client, job, `state = 'canceled', finished_at = now(), active_user_id = NULL, ${ownerReleased}`, [])
+  changeJob(
+    client,
+    job,
+    `state = 'canceled', finished_at = now(), active_user_id = NULL, ${ownerReleased}`,
+    [],
+  )
 
 /** @param set SQL of the new values; parameters from $3 */
 async function changeJob(

@@ -1,7 +1,12 @@
 import { sagaEventsChannel } from '@switchyard/contracts/jobs'
 import type { Pooled } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
-import { type CommittedBatch, isAnyWriterActive, readLastPosition, readLogWriters } from '@switchyard/saga-store'
+import {
+  type CommittedBatch,
+  isAnyWriterActive,
+  readLastPosition,
+  readLogWriters,
+} from '@switchyard/saga-store'
 import { recheckRegularly } from '@switchyard/service-kit/http'
 import { listenForNotices, publishNotice } from '@switchyard/service-kit/notices'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'

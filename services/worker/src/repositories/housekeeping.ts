@@ -56,7 +56,10 @@ export const repositoryHousekeeping = ({
           },
         })
         if (found) await countAnew(database, projectId, join(storageRoot, diskPath), signal)
-        logger.info({ project_id: projectId }, found ? 'tidied the repository' : 'the project has no repository')
+        logger.info(
+          { project_id: projectId },
+          found ? 'tidied the repository' : 'the project has no repository',
+        )
       })
       // The other run may have begun before the push of this job, so this job is tried again later.
       if (!alone) throw new Error('another process tidies this repository')
