@@ -40,7 +40,7 @@ beforeAll(async () => {
     routes: [route('GET', '/echo', () => null, echo), route('POST', '/echo', () => null, echo)],
     authenticate: async () => null,
     rateLimitPerMinute: 0,
-    bodyPace: { periodMs: 300, periodBytesMin: 1000 },
+    bodyPace: { periodMs: 1000, periodBytesMin: 1000 },
   })
   server = await listen(app, '127.0.0.1', 0, 1000)
   base = `http://127.0.0.1:${server.port}/api/v4`
@@ -199,7 +199,7 @@ it.each([
 })
 
 it('reads a slow body that keeps the pace', async () => {
-  const body = JSON.stringify({ note: 'a'.repeat(20_000) })
+  const body = JSON.stringify({ note: 'a'.repeat(40_000) })
   const { upload, answer } = startUpload({ 'Content-Length': body.length })
   for (let at = 0; at < body.length; at += 1000) {
     upload.write(body.slice(at, at + 1000))
