@@ -44,24 +44,31 @@ interface DeliverOptions {
 const leaseMs = 30_000
 /** Most simultaneous requests to one host. */
 const requestsAtOnce = 4
+/** Webhooks without an answer after which a host counts as unreachable. */
+const silentMax = 4
 const failingMsMax = 5 * 86_400_000
 const failuresMin = 20
 const gone = 410
 
 /**
- * Sends the due deliveries of a host until none is left or the host does not answer. In that case it
- * claims no more, so that an unreachable host causes at most one time-out for each simultaneous request. The
- * next dispatch tries the host again.
+ * Sends the due deliveries of a host until none is left. A webhook that does not answer gets no more, and
+ * when several do not answer, the whole host gets no more, because each of them would cost a time-out. The
+ * next dispatch tries them again.
  *
  * A delivery is sent at least once. It is sent again when the process dies before it has recorded the result.
  */
 export async function deliverToHost(host: string, options: DeliverOptions): Promise<void> {
-  let isAnswering = true
+  const busy: number[] = []
+  const silent = new Set<number>()
   const lanes = Array.from({ length: requestsAtOnce }, async () => {
-    while (isAnswering && !options.signal.aborted) {
-      const delivery = await claimDelivery(options.database, host, leaseMs)
+    while (silent.size < silentMax && !options.signal.aborted) {
+      const turn = { host, busy, silent: [...silent] }
+      const delivery = await claimDelivery(options.database, turn, leaseMs)
       if (delivery === null) return
-      if (await deliver(delivery, options)) isAnswering = false
+      const { webhookId } = delivery
+      busy.push(webhookId)
+      const isSilent = await deliver(delivery, options).finally(() => busy.splice(busy.indexOf(webhookId), 1))
+      if (isSilent) silent.add(webhookId)
     }
   })
   // When one of them fails, the others are still awaited.
@@ -73,7 +80,7 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
 /**
  * Sends a delivery and records the result.
  *
- * @returns whether the host did not answer
+ * @returns whether there was no answer
  */
 function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
   const work = () => attempt(delivery, options)

@@ -46,7 +46,8 @@ export async function listHostsWithDueDeliveries({ pool }: Pooled): Promise<stri
 }
 
 // `leaseRows` is not used, because it would sort all deliveries to a host. An index finds the first of each
-// webhook. A random webhook is served, so that none waits for the many deliveries of another.
+// webhook. The webhook with the fewest requests under way is served, so that none waits for the many or slow
+// deliveries of another.
 const claim = {
   name: 'claim-webhook-delivery',
   text: `UPDATE webhook_deliveries d
@@ -59,11 +60,19 @@ const claim = {
         WHERE webhook_id = of_host.id AND state = 'pending' AND next_attempt_at <= now()
         ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED
       ) due
-      WHERE of_host.host = $1 AND of_host.enabled
-      ORDER BY random() LIMIT 1)
+      WHERE of_host.host = $1 AND of_host.enabled AND of_host.id <> ALL ($4::integer[])
+      ORDER BY cardinality(array_positions($3::integer[], of_host.id)), random() LIMIT 1)
     RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, w.verify_tls AS "verifyTls", d.event,
       d.payload, d.request_headers AS "requestHeaders", d.attempts, d.attempted_at AS "attemptedAt",
       ${requestSecretColumns}`,
+}
+
+export interface HostTurn {
+  host: string
+  /** Ids of the webhooks of the requests under way, one for each request. */
+  busy: readonly number[]
+  /** Ids of webhooks that are left out. */
+  silent: readonly number[]
 }
 
 /**
@@ -74,10 +83,10 @@ const claim = {
  */
 export async function claimDelivery(
   { pool }: Pooled,
-  host: string,
+  { host, busy, silent }: HostTurn,
   leaseMs: number,
 ): Promise<ClaimedDelivery | null> {
-  const { rows } = await pool.query<ClaimedDelivery>({ ...claim, values: [host, leaseMs] })
+  const { rows } = await pool.query<ClaimedDelivery>({ ...claim, values: [host, leaseMs, busy, silent] })
   return rows[0] ?? null
 }
 

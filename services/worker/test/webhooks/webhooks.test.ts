@@ -275,6 +275,18 @@ it('webhooks are not delayed by a target that does not answer', async () => {
   expect(silent.requests).toHaveLength(4)
 })
 
+it('webhooks of one host are delayed by one time-out of another webhook at most', async () => {
+  const silent = await receiver(() => {})
+  const quick = await receiver(ok)
+  const { id: silentHook } = await addWebhook(harness.database, silent.url)
+  const { id: quickHook } = await addWebhook(harness.database, quick.url)
+  for (let count = 0; count < 40; count += 1) await addDelivery(harness.database, silentHook)
+  const ids: string[] = []
+  for (let count = 0; count < 40; count += 1) ids.push(await addDelivery(harness.database, quickHook))
+  for (const id of ids) expect(await endOf(quickHook, id)).toMatchObject({ state: 'succeeded' })
+  expect(silent.requests.length).toBeLessThanOrEqual(4)
+})
+
 it('webhooks keep no delivery over 30 days', async () => {
   const { url } = await receiver(ok)
   const { id: hook } = await addWebhook(harness.database, url, { enabled: false })
