@@ -20,8 +20,12 @@ export type WithoutMove = <Result>(work: () => Promise<Result>) => Promise<Resul
  */
 export type TakeSpace = (bytes: number) => Promise<void>
 
-/** A function that receives changes of references before they happen, and prevents them by rejecting. */
-export type RecordIntent = (changes: readonly RefChange[]) => Promise<void>
+/**
+ * A function that receives changes of references before they happen, and prevents them by rejecting.
+ *
+ * @returns a function that forgets these changes, which is called when git has refused them
+ */
+export type RecordIntent = (changes: readonly RefChange[]) => Promise<() => Promise<void>>
 
 /** The parts that read and write repositories, shared by all requests of this process. */
 export interface GitEngine {

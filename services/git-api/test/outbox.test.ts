@@ -135,6 +135,9 @@ test('a change that another request made first, or that git refuses, is forgotte
     ),
   )
   expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400, 400, 400])
+  const actions = [{ action: 'create', file_path: 'raced.txt', content: 'x' }]
+  const below = { branch: 'raced/y', start_branch: 'main', commit_message: 'm', actions }
+  expect((await harness.ask('developer', 'POST', `${path}/commits`, below)).status).toBe(400)
   const push = work.git('push', '--quiet', harness.remote('developer', project), 'main:refs/heads/raced/x')
   await expect(push).rejects.toThrow()
   expect(await harness.database.prisma.intent.count({ where: { projectId: project.id } })).toBe(0)

@@ -53,32 +53,46 @@ export const moveBranch = (repository: Repository, { branch, ...move }: BranchMo
  */
 export async function moveReference(repository: Repository, asked: ReferenceMove): Promise<boolean> {
   const { ref, from, to, recordIntent } = asked
-  await recordIntent?.([{ ref, before: from ?? zeroId, after: to ?? zeroId }])
-  return repository.withoutMove(() => moveWhileInStorage(repository, asked))
+  const forget = await recordIntent?.([{ ref, before: from ?? zeroId, after: to ?? zeroId }])
+  return repository.withoutMove(() => moveWhileInStorage(repository, asked, forget))
 }
 
 async function moveWhileInStorage(
   repository: Repository,
-  { ref, from, to }: ReferenceMove,
+  asked: ReferenceMove,
+  forget = async () => {},
 ): Promise<boolean> {
+  const { ref, from, to } = asked
   const move = () => updateRef(repository, `update ${ref}\0${to ?? zeroId}\0${from ?? zeroId}\0`)
   try {
     await move()
   } catch (error) {
-    const now = (await findRefs({ ...repository, signal: undefined }, [ref])).get(ref) ?? null
-    // Without a message of git, its process may have ended after it moved the reference and before it
-    // answered. With a message, an existing new reference was created by another request, which notifies
-    // webhooks.
-    if (now !== to || (from === null && messageOfGit(error) !== '')) {
-      if (now !== from) return false
-      refuseName(error)
-      await refuseFullDisk(repository.path, error)
+    const state = await stateAfter(repository, asked, error)
+    const isRefused = messageOfGit(error) !== '' && (state === 'changed' || isNameTaken(error))
+    if (isRefused) await forget()
+    if (state === 'changed') return false
+    if (state === 'unchanged') {
+      await refuseKnown(repository.path, error)
       if (!(await removeStaleLock(join(repository.path, `${ref}.lock`)))) throw error
       await move()
     }
   }
   await syncFolders(repository.path, ref)
   return true
+}
+
+/** Returns the state of a reference after a failed move: moved, unchanged, or changed by another request. */
+async function stateAfter(
+  repository: Repository,
+  { ref, from, to }: ReferenceMove,
+  error: unknown,
+): Promise<'moved' | 'unchanged' | 'changed'> {
+  const now = (await findRefs({ ...repository, signal: undefined }, [ref])).get(ref) ?? null
+  // Without a message of git, its process may have ended after it moved the reference and before it
+  // answered. With a message, an existing new reference was created by another request, which notifies
+  // webhooks.
+  if (now === to && (from !== null || messageOfGit(error) === '')) return 'moved'
+  return now === from ? 'unchanged' : 'changed'
 }
 
 /** Time limit for setting HEAD, shorter than a transaction of the database. */
@@ -114,19 +128,17 @@ function messageOfGit(error: unknown): string {
 }
 
 /**
- * Refuses a name that conflicts with a folder. Branches are files in folders, so a branch cannot have the
- * name of a folder that another branch needs.
+ * Returns whether the name conflicts with a folder. Branches are files in folders, so a branch cannot have
+ * the name of a folder that another branch needs.
  */
-function refuseName(error: unknown): void {
-  if (
-    /exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(messageOfGit(error))
-  ) {
-    throw invalid('A branch above or below this name exists. Branch name is invalid', { cause: error })
-  }
-}
+const isNameTaken = (error: unknown): boolean =>
+  /exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(messageOfGit(error))
 
-/** Refuses a change on a full disk, because git reports only that it could not write. */
-async function refuseFullDisk(path: string, cause: unknown): Promise<void> {
+/** Refuses a name that conflicts with a folder, and a change on a full disk. */
+async function refuseKnown(path: string, cause: unknown): Promise<void> {
+  if (isNameTaken(cause))
+    throw invalid('A branch above or below this name exists. Branch name is invalid', { cause })
+  // git reports only that it could not write.
   if (!/(?:couldn't|unable to) write/.test(messageOfGit(cause))) return
   const { bsize, bavail } = await statfs(path)
   if (bsize * bavail < fullBytes) throw insufficientStorage('a disk of the server is full', { cause })

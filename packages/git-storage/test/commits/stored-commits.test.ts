@@ -122,6 +122,7 @@ test('ten writers that never pause rarely try a commit to their branch in vain',
   let attempts = 0
   const recordIntent = async () => {
     attempts += 1
+    return async () => {}
   }
   const write = async (writer: number) => {
     for (let number = 0; number < each; number += 1) {

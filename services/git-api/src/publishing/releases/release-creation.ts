@@ -4,6 +4,7 @@ import type { Caller, RefChange } from '@switchyard/domain/access'
 import { isRefName, shortRefName } from '@switchyard/domain/commit'
 import { type ReleaseLinkFields, validateLink, validateRelease } from '@switchyard/domain/release'
 import { findTagTarget, moveReference } from '@switchyard/git-storage/references'
+import type { RecordIntent } from '@switchyard/git-storage/repository'
 import type { Call } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import { beginChange, type ReferenceDependencies } from '../../repository/references/references.js'
@@ -65,8 +66,7 @@ export async function createRelease(
   }
   const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
   const missing = await planMissingTag(access, command)
-  await recordIntent(missing)
-  let made = await addMissingTag(access, missing)
+  let made = await addMissingTag(access, missing, recordIntent)
   let release: ReleaseWithLinks
   try {
     const commit = await findCommitForHook(database, access, tag)
@@ -111,11 +111,12 @@ async function planMissingTag(
 async function addMissingTag(
   access: ProjectCall<Caller>,
   missing: readonly RefChange[],
+  recordIntent: RecordIntent,
 ): Promise<RefChange[]> {
   const made: RefChange[] = []
   for (const change of missing) {
     try {
-      await addTag(access, change)
+      await addTag(access, change, recordIntent)
       made.push(change)
     } catch (error) {
       if ((await findTagTarget(access.repository, tagNameOf(change))) === null) throw error

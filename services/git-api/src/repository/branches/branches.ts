@@ -157,11 +157,9 @@ export async function createBranch(
   if (!commit)
     throw invalid(`Failed to create branch '${excerpt(name)}': invalid reference name '${excerpt(start)}'`)
   const ref = branchRef(name)
-  const { recordIntent, publish, forget } = beginChange(deps, { project, user: caller.user, baseUrl })
-  if (!(await moveReference(repository, { ref, from: null, to: commit.id, recordIntent }))) {
-    await forget()
+  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
+  if (!(await moveReference(repository, { ref, from: null, to: commit.id, recordIntent })))
     throw invalid('Branch already exists')
-  }
   const { defaultBranch } = await publish([{ ref, before: zeroId, after: commit.id }])
   return getBranch(database, { ...access, project: { ...project, defaultBranch } }, name)
 }

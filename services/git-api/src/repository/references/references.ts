@@ -60,6 +60,15 @@ export function beginChange(deps: ReferenceDependencies, about: Change): Referen
   const forget = async () => {
     if (intended.size > 0) await forgetIntents(database, [...intended.values()])
   }
+  const forgetRefused = async (refused: readonly RefChange[]) => {
+    const ids = refused.flatMap((change) => intended.get(keyOf(change)) ?? [])
+    if (ids.length === 0) return
+    for (const change of refused) intended.delete(keyOf(change))
+    // Without it, another process compares the reference, which is right unless a later change is the same.
+    await forgetIntents(database, ids).catch((err: unknown) =>
+      deps.logger.warn({ err, project_id: project.id }, 'could not forget changes that git refused'),
+    )
+  }
 
   return {
     async recordIntent(changes) {
@@ -68,9 +77,11 @@ export function beginChange(deps: ReferenceDependencies, about: Change): Referen
         const event = eventOf(change.ref)
         return event === null ? [] : [{ ...change, event, id: randomUUID() as string }]
       })
-      if (notified.length === 0) return
-      const stored = new Set(await storeIntents(database, notified, row))
-      for (const change of notified) if (stored.has(change.id)) intended.set(keyOf(change), change.id)
+      if (notified.length > 0) {
+        const stored = new Set(await storeIntents(database, notified, row))
+        for (const change of notified) if (stored.has(change.id)) intended.set(keyOf(change), change.id)
+      }
+      return () => forgetRefused(changes)
     },
     async publish(changes) {
       await broughtCommits.store()

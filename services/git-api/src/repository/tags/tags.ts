@@ -1,13 +1,5 @@
 import type { Database } from '@switchyard/db'
-import {
-  conflict,
-  excerpt,
-  forbidden,
-  invalid,
-  isRefusal,
-  notFound,
-  requireUnmodifiedSince,
-} from '@switchyard/domain'
+import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -32,6 +24,7 @@ import {
   readAnnotations,
   writeTag,
 } from '@switchyard/git-storage/references'
+import type { RecordIntent } from '@switchyard/git-storage/repository'
 import { type Call, takeWindow, type Window } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import { findDescriptionsOfTags } from '../../publishing/releases/store.js'
@@ -159,13 +152,9 @@ export async function createTag(
 ): Promise<TagView> {
   const { project, caller } = access
   if (!(await mayCreateTag(deps.database, access, command.name))) throw invalid(protectedTagRefusal)
-  const { recordIntent, publish, forget } = beginChange(deps, { project, user: caller.user, baseUrl })
+  const { recordIntent, publish } = beginChange(deps, { project, user: caller.user, baseUrl })
   const change = await planTag(access, command)
-  await recordIntent([change])
-  await addTag(access, change).catch(async (error: unknown) => {
-    if (isRefusal(error, 'invalid')) await forget()
-    throw error
-  })
+  await addTag(access, change, recordIntent)
   await publish([change])
   return getTag(deps.database, access, command.name)
 }
@@ -194,8 +183,12 @@ export async function planTag(
 }
 
 /** Creates the reference of a tag. @throws DomainError invalid when it exists */
-export async function addTag({ repository }: ProjectCall, { ref, after }: RefChange): Promise<void> {
-  if (await moveReference(repository, { ref, from: null, to: after })) return
+export async function addTag(
+  { repository }: ProjectCall,
+  { ref, after }: RefChange,
+  recordIntent: RecordIntent,
+): Promise<void> {
+  if (await moveReference(repository, { ref, from: null, to: after, recordIntent })) return
   throw invalid(`Tag ${excerpt(shortRefName(ref))} already exists`)
 }
 
