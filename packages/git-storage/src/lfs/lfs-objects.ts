@@ -68,14 +68,12 @@ export async function storeLfsObject(
   repository: Pick<Repository, 'path'>,
   object: LfsObject,
   chunks: AsyncIterable<Buffer>,
-  admit = async (): Promise<void> => {},
 ): Promise<void> {
   const uploads = await makeUploadFolder(repository.path)
   const folder = await makeFolders(repository.path, foldersOf(object.oid))
-  await writeDurably(join(uploads, randomUUID()), join(folder, object.oid), async (handle) => {
-    await writeFile(handle, checked(object, chunks))
-    await admit()
-  }).catch(whenDeleted)
+  await writeDurably(join(uploads, randomUUID()), join(folder, object.oid), (handle) =>
+    writeFile(handle, checked(object, chunks)),
+  ).catch(whenDeleted)
   await syncFolder(folder)
 }
 

@@ -117,14 +117,19 @@ export async function uploadLfsObject(
         if (refusal !== null) throw tooLarge(refusal)
       }
       await requireRoom()
-      // Other objects may have arrived meanwhile.
-      await storeLfsObject(access.repository, object, chunks, requireRoom)
+      await storeLfsObject(access.repository, object, thenRequire(chunks, requireRoom))
     }
     // This throws when the repository was moved meanwhile: its copy may lack the object, so the client has to
     // send it again.
     await access.repository.withoutMove(async () => {})
     await recordLfsObjects(deps.database, access.project.id, [object])
   })
+}
+
+/** Passes the bytes on, and checks the room again at their end, because other objects may have arrived. */
+async function* thenRequire(chunks: AsyncIterable<Buffer>, requireRoom: () => Promise<void>) {
+  yield* chunks
+  await requireRoom()
 }
 
 /** @throws DomainError not-found when the object is not stored with this size */
