@@ -57,7 +57,8 @@ interface Dependencies {
  * and stores findings, recoveries and the runs of rules. The next run continues after an interruption.
  */
 export function deploymentImpact({ database, clock, redis, impact: settings, webhooks }: Dependencies) {
-  const postponed = new Postponed()
+  // The comparisons of other deployments go first.
+  let postponed: Postponed[] = []
   return jobType({
     queue: 'deployment-impact',
     concurrency: 1,
@@ -66,17 +67,15 @@ export function deploymentImpact({ database, clock, redis, impact: settings, web
     run: (_payload, { signal, logger }) =>
       withSweepLease(database, 'deployment-impact', timeoutMs, async () => {
         let bannersChange = await endRules(database, clock())
-        for (const deployment of await listDueDeployments(
-          database,
-          settings,
-          postponed.list(clock()),
-          clock(),
-        )) {
+        const startedMs = clock().getTime()
+        postponed = postponed.filter(({ untilMs }) => untilMs > startedMs)
+        for (const deployment of await listDueDeployments(database, settings, postponed, clock())) {
           if (signal.aborted) break
-          const comparison = { database, redis, settings, logger, postponed }
+          const comparison = { database, redis, settings, logger }
           const context = { now: clock(), externalUrl: webhooks.externalUrl }
-          const isApplied = await compareDeployment(comparison, deployment, context)
-          bannersChange ||= isApplied
+          const result = await compareDeployment(comparison, deployment, context)
+          if (result === 'failed') postponed.push({ ...deployment, untilMs: clock().getTime() + againMs })
+          bannersChange ||= result === 'rules applied'
         }
         await noteRecoveries({ database, redis }, settings, { now: clock(), signal, logger })
         if (bannersChange) await announceBanners(redis)
@@ -84,18 +83,9 @@ export function deploymentImpact({ database, clock, redis, impact: settings, web
   })
 }
 
-/** Deployments whose comparison has failed, so that the comparisons of others go first. */
-class Postponed {
-  readonly #untilMs = new Map<DeploymentKey, number>()
-
-  add({ projectId, id }: DeploymentKey, now: Date): void {
-    this.#untilMs.set({ projectId, id }, now.getTime() + againMs)
-  }
-
-  list(now: Date): DeploymentKey[] {
-    for (const [key, untilMs] of this.#untilMs) if (untilMs <= now.getTime()) this.#untilMs.delete(key)
-    return [...this.#untilMs.keys()]
-  }
+/** A deployment whose comparison has failed, and is tried again after this time. */
+interface Postponed extends DeploymentKey {
+  untilMs: number
 }
 
 const listDueDeployments = (
@@ -121,27 +111,25 @@ interface Comparison extends Pick<Dependencies, 'database' | 'redis'> {
 }
 
 /**
- * Compares one deployment. A failure does not affect the others, and a later run tries it again.
- *
- * @returns whether rules were applied
+ * Compares the services of a deployment. When that fails, the comparisons of other deployments go on, and a
+ * later run repeats this one.
  */
 async function compareDeployment(
-  comparison: Comparison & { postponed: Postponed },
+  comparison: Comparison,
   deployment: DueDeployment,
   context: RuleContext,
-): Promise<boolean> {
-  const { database, logger, postponed } = comparison
+): Promise<'compared' | 'rules applied' | 'failed'> {
+  const { database, logger } = comparison
   const about = { project_id: deployment.projectId, deployment_id: deployment.id }
   try {
     const impact = await findDeploymentImpact(comparison, deployment, context.now)
     const rules = await recordImpact(database, deployment, impact, context)
     const { length: findings } = impact.findings
     if (findings > 0) logger.info({ ...about, findings, rules }, 'services became worse with a deployment')
-    return rules.length > 0
+    return rules.length > 0 ? 'rules applied' : 'compared'
   } catch (error) {
     logger.warn({ ...about, err: error }, 'could not compare the services of a deployment')
-    postponed.add(deployment, context.now)
-    return false
+    return 'failed'
   }
 }
 
