@@ -32,16 +32,16 @@ export async function noteRecoveries(
     const read = await readQueues(redis, { groupsOf, fromMs: from, toMs: to }).catch(() => null)
     return { runs: [], queues: read?.groups.get(serviceName) ?? [] }
   }
-  // The runs of a service are cached, because it often has several findings.
-  const known = new Map<string, Known>()
+  // The runs of a service are read once, also when that fails, because it often has several findings.
+  const known = new Map<string, Promise<Known>>()
   for (const finding of await claimOpenFindings(database, now)) {
     if (signal.aborted) return
     try {
       const key = JSON.stringify([finding.tenant, finding.serviceName])
-      const history = known.get(key) ?? (await readHistory(finding))
+      const history = known.get(key) ?? readHistory(finding)
       known.set(key, history)
       const risen = { ...finding, changePoint: finding.changePointAt.getTime() }
-      const recovered = recoveryOf(risen, history, { from, now: to, sagasMin })
+      const recovered = recoveryOf(risen, await history, { from, now: to, sagasMin })
       if (recovered !== null) await recordRecovery(database, finding, new Date(recovered))
     } catch (error) {
       const { projectId, id } = finding
