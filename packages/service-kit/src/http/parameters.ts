@@ -155,9 +155,8 @@ const wholeNumber = (value: unknown) =>
   typeof value === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(value) ? Number(value) : value
 
 /** Reads a whole number in a range, also from text. */
-export const integer = (min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER) => {
-  return z.preprocess(wholeNumber, z.int().min(min, outOfRange).max(max, outOfRange))
-}
+export const integer = (min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER) =>
+  z.preprocess(wholeNumber, z.int().min(min, outOfRange).max(max, outOfRange))
 
 export const rowId = () => z.preprocess(wholeNumber, z.int().min(1).max(2_147_483_647))
 

@@ -84,7 +84,7 @@ export function createChangeNotices({
 
 /** Passes notices on to the board, and informs it whether notices are received. */
 function listen(redisUrl: string, board: MessageBoard, logger: Logger): () => void {
-  const refresh = () => board.refresh().catch(() => board.missChange())
+  const refresh = () => board.refresh().catch(() => board.markOutdated())
   return listenForNotices({
     redisUrl,
     channel: broadcastChannel,

@@ -75,8 +75,8 @@ export class MessageBoard {
     this.#arm()
   }
 
-  /** Reports a change that could not be read, so that the board reads the table as soon as it can. */
-  missChange(): void {
+  /** Reports that a change could not be read, so that the board reads the table as soon as it can. */
+  markOutdated(): void {
     this.#loadedAtMs = Number.NEGATIVE_INFINITY
     this.#arm()
   }

@@ -1,6 +1,6 @@
 import type { LeasedSaga } from '@switchyard/contracts/saga-recovery'
 import { expect, it } from 'vitest'
-import { fitHeads } from './grpc.js'
+import { fitMessage } from './grpc.js'
 
 const leased = (...sizes: number[]) =>
   ({
@@ -19,11 +19,11 @@ const headSizes = (sagas: LeasedSaga[]) =>
   sagas.flatMap(({ activities }) => activities.map(({ parameter }) => parameter?.head.length))
 
 it('heads that fit are kept, and the others are cut to equal shares', () => {
-  expect(headSizes(fitHeads([leased(100, 50)], 150))).toEqual([100, 50])
-  expect(headSizes(fitHeads([leased(100, 50), leased(10)], 120))).toEqual([40, 40, 10])
+  expect(headSizes(fitMessage([leased(100, 50)], 150))).toEqual([100, 50])
+  expect(headSizes(fitMessage([leased(100, 50), leased(10)], 120))).toEqual([40, 40, 10])
 })
 
 it('errors that fit are kept, and the others are cut to equal shares, without half a character', () => {
-  expect(errorsOf(fitHeads([failed('abc', 'def')], 6))).toEqual(['abc', 'def'])
-  expect(errorsOf(fitHeads([failed('abcdef'), failed('aöü')], 6))).toEqual(['abc', 'aö'])
+  expect(errorsOf(fitMessage([failed('abc', 'def')], 6))).toEqual(['abc', 'def'])
+  expect(errorsOf(fitMessage([failed('abcdef'), failed('aöü')], 6))).toEqual(['abc', 'aö'])
 })

@@ -57,7 +57,7 @@ async function claim(database: Pooled, request: ClaimRequest, peer: Peer): Promi
   const wanted = readClaim(request, ownTenant(peer.tenants))
   requireOwnSagas(peer, wanted)
   const claimed = await recover.claimSagas(database, wanted)
-  return { sagas: fitHeads(claimed.map(toLeasedSaga)) }
+  return { sagas: fitMessage(claimed.map(toLeasedSaga)) }
 }
 
 async function extend(
@@ -90,10 +90,10 @@ async function complete(
 }
 
 /** Most bytes of all heads and of all errors, because gRPC clients accept messages of 4 MiB by default. */
-const headsBytesMax = 1.5 * 1024 * 1024
+const partBytesMax = 1.5 * 1024 * 1024
 
 /** Shortens the heads of payloads and the errors so that all of them fit into one message. */
-export function fitHeads(sagas: LeasedSaga[], bytesMax = headsBytesMax): LeasedSaga[] {
+export function fitMessage(sagas: LeasedSaga[], bytesMax = partBytesMax): LeasedSaga[] {
   const payloads = sagas.flatMap(({ activities }) =>
     activities.flatMap(({ parameter, result }) =>
       [parameter, result].filter((payload) => payload !== undefined),
