@@ -39,6 +39,7 @@ import type { Config } from './config.js'
 import { startShowingDelivery } from './delivery/delivery-metrics/gauges.js'
 import { startMeasuringChanges } from './delivery/deployment-changes/deployment-changes.js'
 import { createFreezeCalendar } from './delivery/freeze-periods/freeze-periods.js'
+import { createFreezeLists } from './delivery/freezes/freezes.js'
 import { createGuards, projectNamedBy } from './guards.js'
 import { openOutgoingMessages } from './outgoing-messages.js'
 import { startRemovingOrphans } from './projects/orphaned-repositories.js'
@@ -81,7 +82,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const joined = several?.joinStorages(shared, storageMetrics, lifecycle)
   startRepeatedWork({ ...shared, metrics }, lifecycle)
   const threads = openThreads(lifecycle)
-  exposeSlotsOf(metrics, git, threads.reportReads)
+  exposeSlotsOf(metrics, git, threads)
   const app = createHttpApp({
     logger,
     metrics,
@@ -192,13 +193,18 @@ function watchStorage(
   exposeStorage(metrics, root, freeBytesMin)
 }
 
-/** Opens the threads that parse large bodies, and the slots for reading reports. */
+/** Opens the threads that parse large bodies, and the slots for reading reports and lists of freezes. */
 function openThreads(lifecycle: ServiceContext['lifecycle']) {
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const reportThreads = createReportThreads()
   lifecycle.onClose('report threads', () => reportThreads.close())
-  return { commitBodies, reportThreads, reportReads: createReportReads() }
+  return {
+    commitBodies,
+    reportThreads,
+    reportReads: createReportReads(),
+    freezeLists: createFreezeLists(),
+  }
 }
 
 /** Creates the first administrator as soon as the database answers. */
@@ -316,14 +322,15 @@ function transfersOf(config: Config) {
 function exposeSlotsOf(
   { registry }: ServiceContext['metrics'],
   { slots, questions }: Git,
-  report: Slots,
+  { reportReads: report, freezeLists: freeze }: Record<'reportReads' | 'freezeLists', Slots>,
 ): void {
   const { streams, processes, memory } = slots
-  const help = 'Work of git, and on reports, that is under way (held) or waits for a slot, by kind.'
+  const help =
+    'Work of git, on reports and on lists of freezes, that is under way (held) or waits for a slot, by kind.'
   exposeSlots(
     registry,
     { name: 'git_api_slots', help },
-    { stream: streams, process: processes, question: questions, report },
+    { stream: streams, process: processes, question: questions, report, freeze },
   )
   exposeSlots(
     registry,

@@ -41,6 +41,8 @@ test('an answer is cached for exactly as long as it is valid, in both directions
   expect(ends).toEqual([undefined, first, undefined, undefined, second, first])
 })
 
+const noon = new Date('2026-11-27T12:00:00Z')
+
 test.each([
   ['the weekend', weekend, [['2026-11-27T22:00:00.000Z', '2026-11-30T07:00:00.000Z']]],
   [
@@ -54,8 +56,16 @@ test.each([
     [['2026-11-25T00:00:00.000Z', '2026-11-29T00:00:00.000Z']],
   ],
 ])('%s is listed from the day before yesterday to tomorrow', async (_name, period, times) => {
-  const listed = await createFreezeCalendar().listTimes(period, new Date('2026-11-27T12:00:00Z'))
+  const listed = await createFreezeCalendar().listTimes(period, noon, new AbortController().signal)
   expect(listed.map(({ startsAt, endsAt }) => [startsAt.toISOString(), endsAt.toISOString()])).toEqual(times)
+})
+
+test('the evaluation of a period ends when its caller goes away', async () => {
+  const everyMinute = { freezeStart: '* * * * *', freezeEnd: '* * * * *', cronTimezone: 'UTC' }
+  const caller = new AbortController()
+  const listed = createFreezeCalendar().listTimes(everyMinute, noon, caller.signal)
+  caller.abort(new Error('gone'))
+  await expect(listed).rejects.toThrow('gone')
 })
 
 test.each([

@@ -44,13 +44,16 @@ export function createFreezeCalendar() {
     /**
      * Lists when a period is active in the days around now, earliest first. The times are computed once a
      * day.
+     *
+     * @throws the reason of the signal when it is aborted
      */
-    async listTimes(period: FreezePeriodFields, now: Date): Promise<FrozenTime[]> {
+    async listTimes(period: FreezePeriodFields, now: Date, signal: AbortSignal): Promise<FrozenTime[]> {
       const fromMs = Math.floor(now.getTime() / dayMs) * dayMs - listedMs.before
       const key = JSON.stringify([period.freezeStart, period.freezeEnd, period.cronTimezone, fromMs])
       const known = listed.get(key)
       if (known) return known
-      const found = await timesBetween(period, fromMs, fromMs + listedMs.before + dayMs + listedMs.after)
+      const toMs = fromMs + listedMs.before + dayMs + listedMs.after
+      const found = await timesBetween(period, { fromMs, toMs, signal })
       listed.set(key, found)
       return found
     },
@@ -93,10 +96,14 @@ function answerAt({ freezeStart, freezeEnd, cronTimezone: tz }: FreezePeriodFiel
 }
 
 /** Lists the times in which a period is active. Times without a gap between them are merged. */
-async function timesBetween(period: FreezePeriodFields, fromMs: number, toMs: number): Promise<FrozenTime[]> {
+async function timesBetween(
+  period: FreezePeriodFields,
+  { fromMs, toMs, signal }: { fromMs: number; toMs: number; signal: AbortSignal },
+): Promise<FrozenTime[]> {
   const times: FrozenTime[] = []
   let atMs = fromMs
   for (let change = 0; change < changesMax && atMs <= toMs; change += 1) {
+    signal.throwIfAborted()
     const { start, end, validUntilMs } = answerAt(period, new Date(atMs))
     const last = times.at(-1)
     if (end && last && start <= last.endsAt) last.endsAt = end

@@ -1,6 +1,8 @@
 import type { Database, Project, Rows } from '@switchyard/db'
 import { excerpt, forbidden } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
+import { type Call, inSlot } from '@switchyard/service-kit/http'
+import { Slots } from '@switchyard/service-kit/slots'
 import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
 import { listFreezePeriods, listReadableFreezePeriods } from '../freeze-periods/store.js'
 import { type Freeze, findRuleFreeze, listReadableRuleFreezes } from './store.js'
@@ -9,6 +11,26 @@ export interface FreezeDependencies {
   database: Database
   freezeCalendar: FreezeCalendar
 }
+
+export interface FreezeListDependencies extends FreezeDependencies {
+  freezeLists: Slots
+}
+
+const waitMs = 30_000
+
+/**
+ * Creates the slots for lists of freezes of all projects. A list may evaluate hundreds of cron expressions,
+ * each in some milliseconds of the event loop.
+ */
+export const createFreezeLists = (): Slots =>
+  new Slots(
+    { total: 2, perSender: 1, waitMs, waitingMax: 2_000, waitingPerSenderMax: 50 },
+    {
+      sender: 'You have too many requests for freezes under way. Try again later.',
+      everybody: 'too many freezes are read',
+      retryAfterMs: waitMs,
+    },
+  )
 
 /**
  * Most periods that are evaluated, and most freezes by rules that are read, for a list of freezes of all
@@ -20,22 +42,40 @@ const sourcesMax = 500
  * Returns one page of the freezes in a time of projects whose deployments the caller may read, the latest
  * first.
  */
-export async function listFreezes(
+export const listFreezes = (
+  deps: FreezeListDependencies,
+  caller: Caller,
+  time: FreezeListTime,
+  { skip, take }: Rows,
+  call: Call,
+): Promise<{ freezes: Freeze[]; total: number }> =>
+  inSlot(deps.freezeLists, call, async () => {
+    const freezes = await readFreezes(deps, caller, time, call.signal)
+    freezes.sort((a, b) => b.startsAt.getTime() - a.startsAt.getTime())
+    return { freezes: freezes.slice(skip, skip + take), total: freezes.length }
+  })
+
+interface FreezeListTime {
+  endsAfter: Date
+  startsBefore: Date
+  now: Date
+}
+
+async function readFreezes(
   { database, freezeCalendar }: FreezeDependencies,
   caller: Caller,
-  { endsAfter, startsBefore, now }: { endsAfter: Date; startsBefore: Date; now: Date },
-  { skip, take }: Rows,
-): Promise<{ freezes: Freeze[]; total: number }> {
+  { endsAfter, startsBefore, now }: FreezeListTime,
+  signal: AbortSignal,
+): Promise<Freeze[]> {
   const time = { endsAfter, startsBefore }
   const freezes: Freeze[] = []
   for (const { project, ...period } of await listReadableFreezePeriods(database, caller, sourcesMax)) {
-    for (const frozen of await freezeCalendar.listTimes(period, now))
+    for (const frozen of await freezeCalendar.listTimes(period, now, signal))
       if (frozen.endsAt >= endsAfter && frozen.startsAt <= startsBefore)
         freezes.push({ ...frozen, project, source: { period } })
   }
   freezes.push(...(await listReadableRuleFreezes(database, caller, time, sourcesMax)))
-  freezes.sort((a, b) => b.startsAt.getTime() - a.startsAt.getTime())
-  return { freezes: freezes.slice(skip, skip + take), total: freezes.length }
+  return freezes
 }
 
 /**

@@ -16,11 +16,11 @@ import { freezePeriodShape, presentFreezePeriod } from '../../shapes/freeze-peri
 import { optional } from '../../shapes/parameters.js'
 import { presentProjectReference, projectReferenceShape } from '../../shapes/project.js'
 import { listedMs } from '../freeze-periods/freeze-periods.js'
-import type { FreezeDependencies } from './freezes.js'
+import type { FreezeListDependencies } from './freezes.js'
 import * as freezes from './freezes.js'
 import type { Freeze, FreezingRun } from './store.js'
 
-export const freezeRoutes = (deps: FreezeDependencies): Route[] => [
+export const freezeRoutes = (deps: FreezeListDependencies): Route[] => [
   route('GET', '/freezes', signedIn, listFreezes(deps), { refusesUnknown: true }),
 ]
 
@@ -57,7 +57,7 @@ const presentFreeze = ({ project, source, startsAt, endsAt }: Freeze): z.output<
   ends_at: endsAt,
 })
 
-const listFreezes = (deps: FreezeDependencies) =>
+const listFreezes = (deps: FreezeListDependencies) =>
   endpoint({
     summary: 'List the deployment freezes of projects whose deployments the caller may read, newest first',
     replies: { 200: z.array(freezeShape) },
@@ -74,8 +74,8 @@ const listFreezes = (deps: FreezeDependencies) =>
         throw parameterProblem('ends_after', 'is more than two days ago')
       if (startsBefore.getTime() - now.getTime() > listedMs.after)
         throw parameterProblem('starts_before', 'is more than a day ahead')
-      const question = { endsAfter, startsBefore, now }
-      const found = await freezes.listFreezes(deps, caller, question, rowsOf(page))
+      const listed = { endsAfter, startsBefore, now }
+      const found = await freezes.listFreezes(deps, caller, listed, rowsOf(page), call)
       return pageReply(found.freezes.map(presentFreeze), page, found.total, call)
     },
   })
