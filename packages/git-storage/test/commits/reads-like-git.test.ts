@@ -209,7 +209,7 @@ test('the commits of a file are those of git log --follow', { timeout: 60_000 },
 
 test(
   'the last commit of a path is that of git rev-list, whatever was asked before',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   () =>
     property(async (seed) => {
       const { bare, repository } = await historyOf(seed, 60)

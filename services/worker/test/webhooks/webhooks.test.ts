@@ -102,15 +102,20 @@ it('webhooks send a failed delivery again later, under the same id with a new si
 })
 
 it('webhooks of one host take turns, however many deliveries one of them has', async () => {
-  const busy = await receiver((response) => setTimeout(() => ok(response), 50))
+  const busy = await receiver((response) => setTimeout(() => ok(response), 1000))
   const { id: busyHook } = await addWebhook(harness.database, busy.url)
-  for (let count = 0; count < 200; count += 1) await addDelivery(harness.database, busyHook)
+  await harness.database.pool.query(
+    `INSERT INTO webhook_deliveries (webhook_id, event, dedupe_key, payload, next_attempt_at)
+     SELECT $1, 'test', number, '{}', now() FROM generate_series(1, 200) number`,
+    [busyHook],
+  )
   const calm = await receiver(ok)
   const { id: calmHook } = await addWebhook(harness.database, calm.url)
   const id = await addDelivery(harness.database, calmHook)
   expect(await endOf(calmHook, id)).toMatchObject({ state: 'succeeded' })
   const where = { webhookId: busyHook, state: 'pending' }
   expect(await harness.database.prisma.webhookDelivery.count({ where })).toBeGreaterThan(100)
+  await harness.database.prisma.webhook.delete({ where: { id: busyHook } })
 })
 
 it('webhooks send a delivery again when that is requested during an attempt', async () => {
