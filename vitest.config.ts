@@ -54,6 +54,7 @@ export default defineConfig({
             'scripts/test/*.test.ts',
           ],
           isolate: false,
+          testTimeout: 60_000,
         },
       },
       {

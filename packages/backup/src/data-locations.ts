@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { databaseUrl, loadConfig } from '@switchyard/config'
+import { nameAndValue } from '@switchyard/domain'
 import { findPostgres } from '@switchyard/local-servers'
 import { SolvableProblem } from '@switchyard/terminal'
 import { z } from 'zod'
@@ -37,9 +38,7 @@ const namedFolders = () =>
     .refine((entries) => entries.every((entry) => namedFolder.test(entry)), {
       error: 'must be storages such as second=/srv/second, separated by commas',
     })
-    .transform((entries) => new Map(entries.map((entry) => splitAt(entry, entry.indexOf('=')))))
-
-const splitAt = (entry: string, at: number) => [entry.slice(0, at), entry.slice(at + 1)] as const
+    .transform((entries) => new Map(entries.map(nameAndValue)))
 
 export const configSchema = z
   .object({

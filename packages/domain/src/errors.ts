@@ -1,3 +1,5 @@
+import { beginningOf } from './texts.js'
+
 /**
  * Kinds of expected errors, independent of HTTP and gRPC. Each transport has one table that maps a kind to a
  * status.
@@ -54,11 +56,9 @@ export class DomainError extends Error {
 /** Most characters of a caller's text that an error repeats. */
 const repeatedCharsMax = 200
 
-/** Returns the form of a caller's text in an error: the whole text, or its beginning. */
-export const excerpt = (text: string): string =>
-  text.length <= repeatedCharsMax
-    ? text
-    : `${text.slice(0, repeatedCharsMax - 1).replace(/\p{Surrogate}/u, '')}…`
+/** Returns the whole text, or its beginning. The default length is that of a caller's text in an error. */
+export const excerpt = (text: string, charsMax: number = repeatedCharsMax): string =>
+  text.length <= charsMax ? text : `${beginningOf(text, charsMax - 1)}…`
 
 /** Returns whether an error is an expected one of these kinds. */
 export const isRefusal = (error: unknown, ...kinds: ErrorKind[]): error is DomainError =>

@@ -19,6 +19,19 @@ export const listedEntries = (text: string): string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
 
+/** Splits `name=value` at its first `=`. The value of a text without one is empty. */
+export function nameAndValue(text: string): [name: string, value: string] {
+  const at = text.indexOf('=')
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+/**
+ * Returns at most so many characters of a text. A character of two UTF-16 units is kept whole or left out,
+ * because PostgreSQL refuses half of one in JSON.
+ */
+export const beginningOf = (text: string, charsMax: number): string =>
+  text.slice(0, charsMax).replace(/[\uD800-\uDBFF]$/, '')
+
 /** Replaces NUL, which PostgreSQL cannot store in text. */
 export const storableText = (text: string): string => text.replaceAll('\0', '\uFFFD')
 

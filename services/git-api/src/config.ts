@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { trustedIssuerFields } from '@switchyard/callers'
 import { databaseUrl, httpServiceFields, integer, redisUrl, secretField } from '@switchyard/config'
+import { nameAndValue } from '@switchyard/domain'
 import { webhookSecretFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { signInFields, signInProblems } from './sign-in-config.js'
@@ -25,13 +26,11 @@ const httpUrl = /^https?:\/\/[^\s,/?#@]+$/
 const addresses = () =>
   z
     .string()
-    .transform((text) => new Map(text.split(',').map((entry) => splitAt(entry.trim(), entry.indexOf('=')))))
+    .transform((text) => new Map(text.split(',').map((entry) => nameAndValue(entry.trim()))))
     .refine(
       (storages) => [...storages].every(([name, url]) => namePattern.test(name) && httpUrl.test(url)),
       'must be storages such as second=http://git-api-second:8080, separated by commas, each without a path',
     )
-
-const splitAt = (entry: string, at: number) => [entry.slice(0, at), entry.slice(at + 1)] as const
 
 const storageFields = {
   SWITCHYARD_STORAGE: storageName()

@@ -23,7 +23,7 @@ import { addSubmodule, signCommit, signTag } from './repository/signed-objects.j
 
 /** The second storage has no server: moves are requested, but not carried out. */
 const twoStorages = {
-  SWITCHYARD_STORAGES: 'second=http://127.0.0.1:1',
+  SWITCHYARD_STORAGES: 'default=http://127.0.0.1:2, second=http://127.0.0.1:1',
   SWITCHYARD_STORAGES_SECRET: 'secret-of-the-storages-of-the-tests-0123456789',
 }
 

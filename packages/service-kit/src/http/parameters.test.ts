@@ -116,8 +116,22 @@ describe('readParameters', () => {
     ['2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
     ['2026-01-02T03:04:05+02:00', '2026-01-02T01:04:05.000Z'],
     ['Fri, 02 Jan 2026 03:04:05 +0000', '2026-01-02T03:04:05.000Z'],
-  ])('reads the time %s', (given, expected) => {
-    expect(readParameters(time(), given).toISOString()).toBe(expected)
+    ['2026-01', '2026-01-01T00:00:00.000Z'],
+    ['2026-01-02 3:04', '2026-01-02T03:04:00.000Z'],
+    ['2 Jan 2026 03:04:05', '2026-01-02T03:04:05.000Z'],
+    ['Jan 2, 2026 3:04 PM', '2026-01-02T15:04:00.000Z'],
+    ['2026-01-02 03:04:05 +0200', '2026-01-02T01:04:05.000Z'],
+    ['Fri Jan 02 2026 03:04:05 GMT+0200 (CET)', '2026-01-02T01:04:05.000Z'],
+    ['Fri, 02 Jan 2026 03:04:05 EST', '2026-01-02T08:04:05.000Z'],
+  ])('reads the time %s in any zone of the process', (given, expected) => {
+    const zone = process.env.TZ
+    process.env.TZ = 'America/Lima'
+    try {
+      expect(readParameters(time(), given).toISOString()).toBe(expected)
+    } finally {
+      if (zone === undefined) delete process.env.TZ
+      else process.env.TZ = zone
+    }
   })
 
   it('refuses or reads any value, and never fails otherwise', () => {

@@ -188,8 +188,8 @@ export const flag = () =>
   }, z.boolean())
 
 /**
- * Reads a point in time: ISO 8601 with or without a zone (UTC then), a date alone, or RFC 2822. Refuses a day
- * that no calendar has, which JavaScript would move to the next month, and years before 0, of which
+ * Reads a point in time: ISO 8601, a date alone, or RFC 2822. A time without a zone is in UTC. Refuses an ISO
+ * day that no calendar has, which JavaScript would move to the next month, and years before 0, of which
  * PostgreSQL stores only some.
  */
 export const time = () =>
@@ -200,6 +200,9 @@ export const time = () =>
 
 const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?=$|[T ])/
 const isoWithoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/
+const isoDate = /^[+-]?\d{4,6}-\d{2}(-\d{2})?$/
+/** The end of a time with a zone, as in `+0100`, `EST` and `GMT+0100 (CET)`. */
+const zoneAtEnd = /(?:\dz|\b(?:ut|utc|gmt|[ecmp][sd]t)|[+-]\d{2}:?\d{2})(?: ?\([^()]*\))?$/i
 
 const timeLengthMax = 100
 
@@ -210,8 +213,14 @@ function parseTime(value: string): Date | string {
   if (/^[+-]?\d*$/.test(trimmed) || !/\d{4}/.test(trimmed)) return value
   const [, year, month, day] = isoDay.exec(trimmed)?.map(Number) ?? []
   if (day !== undefined && day > daysIn(year as number, month as number)) return value
-  const date = new Date(isoWithoutZone.test(trimmed) ? `${trimmed.replace(' ', 'T')}Z` : trimmed)
+  const date = new Date(withZone(trimmed))
   return Number.isNaN(date.getTime()) ? value : date
+}
+
+/** Adds UTC to a time without a zone, which JavaScript would read in the zone of the process. */
+function withZone(text: string): string {
+  if (isoWithoutZone.test(text)) return `${text.replace(' ', 'T')}Z`
+  return isoDate.test(text) || zoneAtEnd.test(text) ? text : `${text} UTC`
 }
 
 /** Returns the number of days of a month, 1 to 12. */

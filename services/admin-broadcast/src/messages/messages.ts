@@ -8,7 +8,7 @@ import {
   recordAuditEvent,
   requireUnchanged,
 } from '@switchyard/db'
-import type { Clock, Precondition } from '@switchyard/domain'
+import { beginningOf, type Clock, type Precondition } from '@switchyard/domain'
 import {
   type BroadcastInput,
   changedBroadcastFields,
@@ -121,7 +121,7 @@ const auditedChange = (
       entityType: 'BroadcastMessage',
       entityId: message.id,
       details: {
-        message: message.message.slice(0, noteLengthMax),
+        message: beginningOf(message.message, noteLengthMax),
         starts_at: message.startsAt.toISOString(),
         ends_at: message.endsAt.toISOString(),
       },

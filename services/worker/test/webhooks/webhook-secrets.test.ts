@@ -90,7 +90,7 @@ it('secrets that were stored unencrypted are encrypted when a worker starts, and
     encryptedSecret: null,
     secretKeyId: null,
   })
-  expect(await readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
+  await expect.poll(() => readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
 })
 
 it('secrets and values of headers move to a new key', async () => {
@@ -116,17 +116,19 @@ it('secrets move to a new key, after which the old one can be removed', async ()
   await stops.pop()?.()
   const { baseUrl } = await startWorker(newKey)
   await expectSigned(id)
-  expect(await readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
+  await expect.poll(() => readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
 })
 
 it('secrets without their key are not lost, and nothing is sent unsigned: readiness and the delivery name the key', async () => {
   const { id } = await addWebhook(harness.database, receiver.url)
   const before = await secretRow(id)
   const { baseUrl } = await startWorker(randomBytes(32).toString('base64'))
-  expect(await readiness(baseUrl)).toEqual({
-    status: 503,
-    check: `secrets of webhooks are encrypted with keys that WEBHOOK_SECRET_KEYS lacks: ${before.secretKeyId}`,
-  })
+  await expect
+    .poll(() => readiness(baseUrl))
+    .toEqual({
+      status: 503,
+      check: `secrets of webhooks are encrypted with keys that WEBHOOK_SECRET_KEYS lacks: ${before.secretKeyId}`,
+    })
   const delivery = await addDelivery(harness.database, id)
   await expect
     .poll(async () => (await findDelivery(harness.database, id, delivery)).error)
@@ -142,10 +144,12 @@ it('secrets without their key are not lost, and nothing is sent unsigned: readin
 it('secrets that are not encrypted make a worker without a key not ready', async () => {
   const id = await plainWebhook()
   const { baseUrl } = await startWorker('')
-  expect(await readiness(baseUrl)).toEqual({
-    status: 503,
-    check: 'secrets of webhooks are not encrypted: WEBHOOK_SECRET_KEYS is not set',
-  })
+  await expect
+    .poll(() => readiness(baseUrl))
+    .toEqual({
+      status: 503,
+      check: 'secrets of webhooks are not encrypted: WEBHOOK_SECRET_KEYS is not set',
+    })
   await expectSigned(id)
 })
 

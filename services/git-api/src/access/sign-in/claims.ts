@@ -1,4 +1,4 @@
-import { trimCharacters } from '@switchyard/domain'
+import { beginningOf, trimCharacters } from '@switchyard/domain'
 import type { SignInProvider } from '../../sign-in-config.js'
 
 /** The person who signs in, as the provider describes them, with bounded texts. */
@@ -47,11 +47,7 @@ const usernameOf = (claim: string): string =>
   )
 
 const readable = (text: string): string =>
-  Array.from(text.replace(/[\p{Cc}\p{Cs}\u2028\u2029\p{Bidi_Control}]+/gu, ' ').trim())
-    .slice(0, charsMax)
-    .join('')
-    .slice(0, charsMax)
-    .replace(/\p{Surrogate}$/u, '')
+  beginningOf(text.replace(/[\p{Cc}\p{Cs}\u2028\u2029\p{Bidi_Control}]+/gu, ' ').trim(), charsMax)
 
 const valueAt = (claims: Record<string, unknown>, path: string): unknown =>
   path in claims

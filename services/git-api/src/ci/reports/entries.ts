@@ -89,10 +89,6 @@ export function createBudget(what: string) {
   }
 }
 
-/** Returns the beginning of a text, without half of a surrogate pair at its end. */
-export const cut = (text: string, charsMax: number): string =>
-  text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
-
 export const unreadable = (problem: string) => invalidParameters([`the report ${problem}`])
 
 /**

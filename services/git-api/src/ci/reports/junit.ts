@@ -1,7 +1,7 @@
+import { excerpt } from '@switchyard/domain'
 import { type SaxesAttributePlain, SaxesParser, type SaxesTagPlain } from 'saxes'
 import {
   createBudget,
-  cut,
   detailsCharsMax,
   messageCharsMax,
   nameCharsMax,
@@ -81,7 +81,7 @@ function createReader() {
   function endInner({ element, text }: Open, test: JunitCase) {
     const status = statusOfElement.get(element)
     if (status && test.status === status && test.details === null)
-      test.details = budget.details(cut(text.trim(), detailsCharsMax) || null)
+      test.details = budget.details(excerpt(text.trim(), detailsCharsMax) || null)
   }
 
   return {
@@ -119,10 +119,10 @@ function caseOf(suite: string, attributes: SaxesTagPlain['attributes']): JunitCa
   if (name === '') throw unreadable('has a testcase without a name')
   return {
     identity: [suite, classname, name],
-    suite: cut(suite, nameCharsMax),
-    classname: cut(classname, nameCharsMax),
-    name: cut(name, nameCharsMax),
-    file: file === '' ? null : cut(file, nameCharsMax),
+    suite: excerpt(suite, nameCharsMax),
+    classname: excerpt(classname, nameCharsMax),
+    name: excerpt(name, nameCharsMax),
+    file: file === '' ? null : excerpt(file, nameCharsMax),
     status: 'success',
     time: secondsOf(attributeOf(attributes, 'time')),
     message: null,
@@ -144,7 +144,7 @@ function noteElement(
   if (!status || test.status !== 'success') return
   test.status = status
   test.message =
-    cut(attributeOf(attributes, 'message') || attributeOf(attributes, 'type'), messageCharsMax) || null
+    excerpt(attributeOf(attributes, 'message') || attributeOf(attributes, 'type'), messageCharsMax) || null
   if (test.message) count(test.message)
 }
 

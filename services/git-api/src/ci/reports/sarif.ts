@@ -1,7 +1,7 @@
 import { excerpt, isRefusal } from '@switchyard/domain'
 import { parseJson } from '@switchyard/service-kit/parse-json'
 import { z } from 'zod'
-import { createBudget, cut, type Finding, messageCharsMax, nameCharsMax, unreadable } from './entries.js'
+import { createBudget, type Finding, messageCharsMax, nameCharsMax, unreadable } from './entries.js'
 
 /** SARIF nests about ten levels deep, and has about twenty values for each result. */
 const bounds = { nestingMax: 50, valuesMax: 1_000_000 }
@@ -118,8 +118,8 @@ function findingOf(result: Result, tool: string, rule: Rule | undefined): SarifF
   const level = result.level ?? rule?.defaultConfiguration?.level ?? 'warning'
   return {
     identity: [tool, ruleId ?? '', path ?? '', message],
-    tool: cut(tool, nameCharsMax),
-    rule: ruleId === null ? null : cut(ruleId, nameCharsMax),
+    tool: excerpt(tool, nameCharsMax),
+    rule: ruleId === null ? null : excerpt(ruleId, nameCharsMax),
     level: result.kind === undefined || result.kind === 'fail' ? level : (result.level ?? 'none'),
     message,
     path,
@@ -132,13 +132,13 @@ function findingOf(result: Result, tool: string, rule: Rule | undefined): SarifF
 function messageOf({ text, id, arguments: given = [] }: Result['message'], rule: Rule | undefined): string {
   const strings = rule?.messageStrings ?? {}
   const found = id !== undefined && Object.hasOwn(strings, id) ? strings[id]?.text : undefined
-  const parts = cut(text ?? found ?? '', messageCharsMax).split(/\{(\d{1,3})\}/)
+  const parts = excerpt(text ?? found ?? '', messageCharsMax).split(/\{(\d{1,3})\}/)
   let message = ''
   for (const [index, part] of parts.entries()) {
     if (message.length > messageCharsMax) break
-    message += index % 2 === 0 ? part : cut(given[Number(part)] ?? `{${part}}`, messageCharsMax)
+    message += index % 2 === 0 ? part : excerpt(given[Number(part)] ?? `{${part}}`, messageCharsMax)
   }
-  return cut(message, messageCharsMax)
+  return excerpt(message, messageCharsMax)
 }
 
 /**

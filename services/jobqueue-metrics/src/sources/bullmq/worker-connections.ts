@@ -1,3 +1,4 @@
+import { nameAndValue } from '@switchyard/domain'
 import type { WorkerProcess } from '../sources.js'
 
 /** An open connection of a BullMQ worker in CLIENT LIST. */
@@ -18,7 +19,7 @@ export interface WorkerConnection {
 export function workerConnectionsOf(clientList: string, prefix: string): WorkerConnection[] {
   return clientList.split('\n').flatMap((line) => {
     if (!line.includes(` name=${prefix}:`)) return []
-    const fields = new Map(line.split(' ').map((field) => splitAt(field, field.indexOf('='))))
+    const fields = new Map(line.split(' ').map(nameAndValue))
     const [encoded = '', kind, ...worker] = (fields.get('name') ?? '').slice(prefix.length + 1).split(':')
     const queue = Buffer.from(encoded, 'base64').toString('utf8')
     const isQueue = encoded !== '' && Buffer.from(queue, 'utf8').toString('base64') === encoded
@@ -27,11 +28,6 @@ export function workerConnectionsOf(clientList: string, prefix: string): WorkerC
     return [{ queue, worker: worker.join(':'), host: hostOf(fields.get('addr') ?? ''), ageSeconds }]
   })
 }
-
-const splitAt = (text: string, index: number): [string, string] => [
-  text.slice(0, index),
-  text.slice(index + 1),
-]
 
 /** Returns the address without its port; an IPv6 address without its brackets. */
 const hostOf = (address: string) => {
