@@ -10,16 +10,8 @@ export class Api {
   ) {}
 
   /** Sends a form, or a GET without one. Rejects when the answer is not a success. */
-  async call(path: string, form?: Record<string, string>): Promise<Response> {
-    this.#turn += 1
-    const response = await fetch(`${this.urls[this.#turn % this.urls.length]}/api/v4/${path}`, {
-      method: form ? 'POST' : 'GET',
-      headers: { 'PRIVATE-TOKEN': this.token },
-      ...(form && { body: new URLSearchParams(form) }),
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-    return response
+  call(path: string, form?: Record<string, string>): Promise<Response> {
+    return this.#send(path, form ? { method: 'POST', body: new URLSearchParams(form) } : {})
   }
 
   async json<Body = Record<string, unknown>>(path: string, form?: Record<string, string>): Promise<Body> {
@@ -28,14 +20,8 @@ export class Api {
 
   /** Sends JSON. */
   async post<Body>(path: string, body: object): Promise<Body> {
-    this.#turn += 1
-    const response = await fetch(`${this.urls[this.#turn % this.urls.length]}/api/v4/${path}`, {
-      method: 'POST',
-      headers: { 'PRIVATE-TOKEN': this.token, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    const headers = { 'Content-Type': 'application/json' }
+    const response = await this.#send(path, { method: 'POST', headers, body: JSON.stringify(body) })
     return (await response.json()) as Body
   }
 
@@ -48,5 +34,16 @@ export class Api {
       items.push(...found)
       if (found.length < 100) return items
     }
+  }
+
+  async #send(path: string, init: RequestInit & { headers?: Record<string, string> }): Promise<Response> {
+    this.#turn += 1
+    const response = await fetch(`${this.urls[this.#turn % this.urls.length]}/api/v4/${path}`, {
+      ...init,
+      headers: { ...init.headers, 'PRIVATE-TOKEN': this.token },
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return response
   }
 }
