@@ -120,6 +120,15 @@ it('of very many sagas, random ones are compared, and rates stay as they are', a
   expect(findings[0]?.after).toBeCloseTo(0.5, 1)
 })
 
+it('projects take turns, however many deployments of one are due', async () => {
+  for (let minutes = 60; minutes > 40; minutes -= 1) await harness.deployed(minutes)
+  const projectId = await harness.otherProject()
+  await harness.deployed(30, { projectId })
+  const due = await harness.due()
+  expect(due).toHaveLength(10)
+  expect(due.slice(0, 2).map((deployment) => deployment.projectId)).toEqual([harness.projectId, projectId])
+})
+
 it('a failure that begins in several services without a deployment is not blamed on a deployment', async () => {
   for (const service of ['billing', 'mail', 'stock']) await sagas(service, { failEvery: 2, failSince: 28 })
   await harness.deployed(30)
