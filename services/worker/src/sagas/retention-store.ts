@@ -1,6 +1,7 @@
 import { type Database, inPoolTransaction, type PoolClient, type Pooled } from '@switchyard/db'
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import { keyText, lockKeys, type TenantKey, tenantKeyArrays } from '@switchyard/saga-store'
+import { ofAnyKind } from './flags-store.js'
 import { countedUpTo } from './metrics-store.js'
 
 /** A saga that retention may have to remove. Its activities have not been read yet. */
@@ -178,7 +179,7 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
   commands_gone AS (DELETE FROM saga_commands c USING given g WHERE c.tenant = g.tenant AND c.saga_id = g.id),
   flags_gone AS (
     DELETE FROM saga_flags f USING given g WHERE f.tenant = g.tenant AND f.saga_id = g.id
-      AND f.kind IN ('overdue', 'inconsistent', 'parked', 'stuck', 'settled')
+      AND ${ofAnyKind}
   )
   INSERT INTO saga_tombstones (tenant, kind, id)
   SELECT tenant, 'saga', id FROM given UNION ALL SELECT tenant, 'activity', id FROM purged
