@@ -107,12 +107,13 @@ export const readSettled: ReadCandidates = (database, after, settledBefore, rows
  * activity, so that a rebuild from the log does not restore the saga.
  *
  * @param after the position at which to continue; null: from the oldest tombstone
+ * @returns the position for the next call; null when there are no further tombstones
  */
 export async function deleteTombstones(
   { pool }: Pooled,
   { before, after, rowsMax }: { before: Date; after: readonly string[] | null; rowsMax: number },
-): Promise<{ deleted: number; next: readonly string[] | null }> {
-  const { rows } = await pool.query<{ position: string[]; deleted: boolean }>(
+): Promise<readonly string[] | null> {
+  const { rows } = await pool.query<{ position: string[] }>(
     `WITH page AS (
       SELECT tenant, kind, id, purged_at FROM saga_tombstones
       WHERE purged_at < $1 AND (purged_at, tenant, kind, id) > ($2::timestamptz, $3, $4, $5)
@@ -125,22 +126,15 @@ export async function deleteTombstones(
         ELSE NOT EXISTS (
           SELECT FROM saga_events e WHERE e.tenant = p.tenant AND e.activity_id = p.id AND e.saga_id IS NULL)
       END
-      RETURNING t.tenant, t.kind, t.id
     )
-    SELECT ARRAY[p.purged_at::text, p.tenant, p.kind, p.id] AS position, g.id IS NOT NULL AS deleted
-    FROM page p LEFT JOIN gone g USING (tenant, kind, id)
-    ORDER BY p.purged_at, p.tenant, p.kind, p.id`,
+    SELECT ARRAY[purged_at::text, tenant, kind, id] AS position FROM page ORDER BY purged_at, tenant, kind, id`,
     [before, ...(after ?? ['-infinity', '', '', '']), rowsMax],
   )
-  return {
-    deleted: rows.filter(({ deleted }) => deleted).length,
-    next: rows.length < rowsMax ? null : (rows.at(-1)?.position ?? null),
-  }
+  return rows.length < rowsMax ? null : (rows.at(-1)?.position ?? null)
 }
 
 export interface PurgedSaga extends TenantKey {
   serviceName: string | null
-  activities: number
 }
 
 type SagaActivity = RetainedActivity & { tenant: string; id: string; sagaId: string }
@@ -222,7 +216,7 @@ async function purgeLocked(
     const isWhole = own.every((activity) => locked.has(keyText(activity)))
     const mayGo = isWhole && !waiting.has(keyText(saga)) && isDue(saga, own)
     const { tenant, id, serviceName } = saga
-    return mayGo ? [{ tenant, id, serviceName, activities: own.length }] : []
+    return mayGo ? [{ tenant, id, serviceName }] : []
   })
   if (due.length > 0) await client.query(purge, tenantKeyArrays(due))
   return due
