@@ -3,6 +3,7 @@ import type { Database } from '@switchyard/db'
 import { type Clock, dayMs } from '@switchyard/domain'
 import { encryptStoredSecrets } from '@switchyard/webhooks'
 import { jobType, type Producer } from '../job-type.js'
+import { deleteInBatches } from '../sweeps.js'
 import { deliverToHost } from './deliver.js'
 import { deleteDeliveriesBefore, listHostsWithDueDeliveries } from './delivery-store.js'
 import { HostTurns, turnsMax } from './host-turns.js'
@@ -65,12 +66,11 @@ export const webhookRetention = ({ database, clock }: { database: Database; cloc
     schedule: { pattern: '40 * * * *', attempts: 5, retryDelayMs: 10_000 },
     async run(_payload, { signal, logger }) {
       const before = new Date(clock().getTime() - keptMs)
-      let deleted = 0
-      for (let more = true; more && !signal.aborted; ) {
-        const rows = await deleteDeliveriesBefore(database, before, rowsAtOnce)
-        deleted += rows
-        more = rows === rowsAtOnce
-      }
+      const deleted = await deleteInBatches(
+        rowsAtOnce,
+        () => !signal.aborted,
+        (rowsMax) => deleteDeliveriesBefore(database, before, rowsMax),
+      )
       if (deleted > 0) logger.info({ deleted }, 'deleted old deliveries of webhooks')
     },
   })
