@@ -102,6 +102,22 @@ test('nested lists end, however often the template multiplies them', () => {
   }
 })
 
+test('bodies share the limits of length and of parts', () => {
+  const many = JSON.stringify({ a: Array.from({ length: 1000 }, () => 'x') })
+  const rendered = (within: string, sharedBy: number): unknown[] =>
+    JSON.parse(renderBody(`[{{#a}}{{#a}}${within},{{/a}}{{/a}}0]`, many, { json: true, sharedBy }))
+  const ofText = `"${'x'.repeat(1000)}"`
+  expect(rendered(ofText, 10).length).toBeLessThan(rendered(ofText, 1).length / 9)
+  expect(rendered('1', 10).length).toBeLessThan(rendered('1', 1).length / 9)
+})
+
+test('a long path counts as several parts', () => {
+  const many = JSON.stringify({ a: Array.from({ length: 1000 }, () => 'x') })
+  const rendered = (path: string): unknown[] =>
+    JSON.parse(renderBody(`[{{#a}}{{#a}}{{${path}}},{{/a}}{{/a}}0]`, many))
+  expect(rendered(`${'b.'.repeat(1000)}b`).length).toBeLessThan(rendered('b').length / 10)
+})
+
 test('an unclosed section, which cannot be stored any more, is sent as text', () => {
   expect(renderBody('{"t": "{{#a"}', '{}')).toBe('{"t": "{{#a"}')
 })

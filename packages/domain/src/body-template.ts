@@ -10,8 +10,13 @@ const bodyTemplateLengthMax = 4096
 const addedLengthMax = 1024 * 1024
 /** Deepest nesting of sections. */
 const depthMax = 8
-/** Most parts of a template and entries of lists that are written. Lists end there. */
+/**
+ * Most parts of a template and entries of lists that are written. Lists end there. A long path counts as
+ * several parts, because each of its names is looked up.
+ */
 const partsMax = 50_000
+/** Characters of a path for which it counts as one more part. */
+const charactersOfPart = 50
 
 /**
  * A part of a template as the parser of mustache returns it: kind, text or name, begin, end, and inner parts.
@@ -32,6 +37,8 @@ export interface BodyForm {
   escape?: (text: string, kind: 'text' | 'url') => string
   /** Unset: 1 MiB. */
   addedLengthMax?: number
+  /** Number of bodies that share the limits of length and parts equally. Unset: 1. */
+  sharedBy?: number
 }
 
 /** Returns the problem of a template; null when it makes JSON from every event. */
@@ -156,13 +163,15 @@ class Body {
   readonly #written: Record<Mode, Map<unknown, string>> = { json: new Map(), text: new Map(), url: new Map() }
   #inText = false
   #room: number
-  #parts = partsMax
+  #parts: number
 
   constructor(
     private readonly template: string,
     private readonly form: BodyForm,
   ) {
-    this.#room = template.length + (form.addedLengthMax ?? addedLengthMax)
+    const { addedLengthMax: lengthMax = addedLengthMax, sharedBy = 1 } = form
+    this.#room = template.length + Math.floor(lengthMax / sharedBy)
+    this.#parts = Math.floor(partsMax / sharedBy)
   }
 
   text(): string {
@@ -176,7 +185,7 @@ class Body {
    */
   write(parts: readonly Part[], stack: readonly unknown[]): void {
     for (const [kind, text, begin, end, within = []] of parts) {
-      this.#parts -= 1
+      this.#parts -= kind === 'text' ? 1 : 1 + Math.floor(text.length / charactersOfPart)
       if (kind === 'text') this.#add(text)
       else if (kind === '#') this.#writeSection(within, find(text, stack), stack)
       else if (kind === '^' && isEmpty(find(text, stack))) this.write(within, stack)

@@ -117,12 +117,17 @@ export interface BodyChoice {
   messageFormat: string | null
 }
 
-/** Returns the body of a request, and its type when it is not JSON. */
+/**
+ * Returns the body of a request, and its type when it is not JSON.
+ *
+ * @param sharedBy number of bodies by templates that share their limits. Unset: 1
+ */
 export function writtenBody(
   { bodyTemplate, messageFormat }: BodyChoice,
   { event, payload }: { event: string; payload: string },
+  sharedBy = 1,
 ): { payload: string; contentType?: string } {
-  if (bodyTemplate !== null) return { payload: renderBody(bodyTemplate, payload) }
+  if (bodyTemplate !== null) return { payload: renderBody(bodyTemplate, payload, { json: true, sharedBy }) }
   const format = messageFormats.find((name) => name === messageFormat)
   if (format === undefined) return { payload }
   const message = renderMessage(format, event, payload)

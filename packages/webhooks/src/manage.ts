@@ -11,7 +11,7 @@ import {
   requireUnchanged,
   type WebhookDelivery,
 } from '@switchyard/db'
-import { type BodyChoice, conflict, type Precondition, writtenBody } from '@switchyard/domain'
+import { type BodyChoice, conflict, type Precondition, unprocessable, writtenBody } from '@switchyard/domain'
 import { hostnameOf } from '@switchyard/outbound-http'
 import type { z } from 'zod'
 import { type CustomHeader, sealHeaders } from './custom-headers.js'
@@ -31,6 +31,7 @@ import {
   createWebhook,
   deleteWebhook,
   getWebhook,
+  lockAndCountWebhooks,
   type NewWebhook,
   updateWebhook,
   type Webhook,
@@ -74,10 +75,16 @@ export const audited = (
   )
 
 /**
+ * Most webhooks of a project, as in GitLab, and of a tenant, because each event is stored once for each
+ * webhook.
+ */
+const webhooksMax = 100
+
+/**
  * Creates a webhook.
  *
- * @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the
- * secret
+ * @throws DomainError invalid, with the problems by field; unprocessable when the owner has too many
+ * webhooks; unavailable when there is no key to encrypt the secret
  */
 export const addWebhook = (
   database: Database,
@@ -90,6 +97,8 @@ export const addWebhook = (
     await checkHook(fields, rules)
     const secret = encrypted(fields.secret, rules) ?? null
     const headers = sealed(fields.headers, rules)
+    if ((await lockAndCountWebhooks(transaction, owner)) >= webhooksMax)
+      throw unprocessable(`Maximum number of ${owner.scope} hooks (${webhooksMax}) exceeded`)
     return createWebhook(transaction, owner, { ...fields, secret, headers, host: hostOf(fields.url) })
   })
 

@@ -57,6 +57,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const types = jobTypes({
     database,
     clock: systemClock,
+    logger,
     redis,
     producer,
     storage: config.SWITCHYARD_STORAGE,

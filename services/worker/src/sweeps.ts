@@ -64,6 +64,27 @@ export function withinBudget(budgetMs: number, signal: AbortSignal): () => boole
 }
 
 /**
+ * Deletes rows in batches, each in its own statement, so that none runs for long.
+ *
+ * @param deleteSome deletes this many rows at most, and returns their number
+ * @param mayContinue returns whether another batch may begin
+ * @returns number of deleted rows
+ */
+export async function deleteInBatches(
+  rowsMax: number,
+  mayContinue: () => boolean,
+  deleteSome: (rowsMax: number) => Promise<number>,
+): Promise<number> {
+  let deleted = 0
+  let last: number
+  do {
+    last = await deleteSome(rowsMax)
+    deleted += last
+  } while (last === rowsMax && mayContinue())
+  return deleted
+}
+
+/**
  * Runs `work` unless another process runs the same sweep, because a run may take longer than the interval of
  * its schedule.
  *

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { DatabaseOrTransaction, Pooled, Rows, WebhookDelivery } from '@switchyard/db'
 import {
   type Column,
@@ -40,18 +41,41 @@ const insertDeliveries = insertInto(
   'ON CONFLICT (webhook_id, dedupe_key) DO NOTHING RETURNING id',
 )
 
+/** Characters of bodies after which they are stored, so that few of many bodies are in memory at once. */
+const charactersAtOnce = 4 * 1024 * 1024
+/** Time for which bodies are made before other work gets a turn. */
+const turnMs = 20
+
 /**
- * Stores deliveries for the worker to send. Pass a transaction to store them within it.
+ * Stores deliveries for the worker to send. Pass a transaction to store them within it. Deliveries that are
+ * made while they are stored neither fill the memory nor hold up other work.
  *
  * @returns ids of the new deliveries
  */
 export async function enqueueDeliveries(
   transaction: Transaction | Pooled['pool'],
-  deliveries: readonly NewDelivery[],
+  deliveries: Iterable<NewDelivery>,
 ): Promise<string[]> {
-  if (deliveries.length === 0) return []
-  const rows = await query<{ id: string }>(transaction, queryOf(insertDeliveries, deliveries))
-  return rows.map(({ id }) => id)
+  const ids: string[] = []
+  let some: NewDelivery[] = []
+  let characters = 0
+  const store = async () => {
+    const rows = await query<{ id: string }>(transaction, queryOf(insertDeliveries, some))
+    ids.push(...rows.map(({ id }) => id))
+    some = []
+    characters = 0
+  }
+  let turnBegan = performance.now()
+  for (const delivery of deliveries) {
+    some.push(delivery)
+    characters += delivery.payload.length
+    if (characters >= charactersAtOnce) await store()
+    if (performance.now() - turnBegan < turnMs) continue
+    await yieldToEventLoop()
+    turnBegan = performance.now()
+  }
+  if (some.length > 0) await store()
+  return ids
 }
 
 /**
@@ -101,20 +125,29 @@ export type Recipient = Pick<Webhook, 'id' | 'bodyTemplate' | 'messageFormat'>
 
 type SubscribedWebhook = Recipient & Pick<Webhook, 'branchFilter' | 'branchFilterStrategy'>
 
-/** Returns one delivery for each webhook, with its body in the form of the webhook. */
-export const deliveriesTo = (
+/**
+ * Yields one delivery for each webhook, with its body in the form of the webhook. The templates of these
+ * webhooks share the limits of one template, so that an event costs no more with many webhooks.
+ */
+export function* deliveriesTo(
   webhooks: readonly Recipient[],
   delivery: Omit<NewDelivery, 'webhookId'>,
-): NewDelivery[] => webhooks.map((webhook) => ({ ...writtenFor(webhook, delivery), webhookId: webhook.id }))
+): Generator<NewDelivery> {
+  const templates = webhooks.filter(({ bodyTemplate }) => bodyTemplate !== null).length
+  for (const webhook of webhooks) yield { ...writtenFor(webhook, delivery, templates), webhookId: webhook.id }
+}
 
 /**
  * Returns a delivery with its body in the form of a webhook, and the type of the body when it is not JSON.
+ *
+ * @param sharedBy number of bodies by templates that share their limits. Unset: 1
  */
 export function writtenFor<Delivery extends Pick<NewDelivery, 'event' | 'payload' | 'requestHeaders'>>(
   webhook: Pick<Webhook, 'bodyTemplate' | 'messageFormat'>,
   delivery: Delivery,
+  sharedBy = 1,
 ): Delivery {
-  const { payload, contentType } = writtenBody(webhook, delivery)
+  const { payload, contentType } = writtenBody(webhook, delivery, sharedBy)
   const type = contentType === undefined ? {} : { 'Content-Type': contentType }
   return { ...delivery, payload, requestHeaders: { ...delivery.requestHeaders, ...type } }
 }

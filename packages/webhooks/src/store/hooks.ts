@@ -1,4 +1,11 @@
-import type { DatabaseOrTransaction, Prisma, Rows, Webhook as WebhookRow } from '@switchyard/db'
+import type {
+  DatabaseOrTransaction,
+  Prisma,
+  PrismaTransaction,
+  Rows,
+  Webhook as WebhookRow,
+} from '@switchyard/db'
+import { lockName, lockProjectRow } from '@switchyard/db/sql'
 import { notFound } from '@switchyard/domain'
 import { type StoredHeaders, toHeaderColumns } from './header-values.js'
 import { type EncryptedSecret, keepPreviousSecret, toSecretColumns } from './secrets.js'
@@ -62,6 +69,21 @@ export const createWebhook = (
     data: { ...owner, ...fields, ...toSecretColumns(secret), ...(headers && toHeaderColumns(headers)) },
     omit,
   })
+
+/**
+ * Counts the webhooks of a project or a tenant, and locks the owner until the transaction ends, so that no
+ * two transactions count and add its webhooks at the same time.
+ *
+ * @throws DomainError not-found for the project
+ */
+export async function lockAndCountWebhooks(
+  transaction: PrismaTransaction,
+  owner: WebhookOwner,
+): Promise<number> {
+  if (owner.scope === 'project') await lockProjectRow(transaction, owner.projectId)
+  else await lockName(transaction, `switchyard.webhooks ${owner.tenant ?? ''}`)
+  return transaction.prisma.webhook.count({ where: owner })
+}
 
 /** Lists one page of an owner's webhooks, oldest first, with the number of all of them. */
 export async function listWebhooks(

@@ -159,6 +159,7 @@ const createHook = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Add a webhook to a project',
     replies: { 201: hookShape },
+    refusals: [422],
     input: z.object({ ...optionalHookParameters, url: filledText() }),
     async handle(given, access: ProjectCall<Caller>, call) {
       const { url, token, enabled = true } = given

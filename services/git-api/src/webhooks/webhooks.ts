@@ -78,8 +78,8 @@ const givenOnly = <Fields extends object>(fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields
 
 /**
- * @throws DomainError invalid, with every problem by field; unavailable when there is no key to encrypt its
- *   secret
+ * @throws DomainError invalid, with every problem by field; unprocessable when the project has too many
+ *   webhooks; unavailable when there is no key to encrypt its secret
  */
 export function addHook(
   deps: WebhookDependencies,

@@ -142,6 +142,7 @@ const createHook = (deps: WebhookDependencies) =>
   endpoint({
     summary: 'Create a webhook for sagas',
     replies: { 201: webhookShape },
+    refusals: [422],
     input: z.object({
       ...optionalWebhookParameters,
       ...requiredWebhookParameters,

@@ -1,6 +1,6 @@
 import { auditEntryOf, type Database } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
-import type { Logger } from '@switchyard/service-kit/observability'
+import { createOutageLog, type Logger, type OutageLog } from '@switchyard/service-kit/observability'
 import { type JobContext, jobType } from '../job-type.js'
 import { withSweepLease } from '../sweeps.js'
 import type { AuditTools } from './audit.js'
@@ -25,6 +25,7 @@ interface Dependencies {
   database: Database
   audit: AuditTools
   clock: Clock
+  logger: Logger
 }
 
 /**
@@ -32,41 +33,59 @@ interface Dependencies {
  * destination has the entries, so entries in transit are sent again after a worker dies. One worker at a time
  * serves a destination.
  */
-export const auditExport = ({ database, audit, clock }: Dependencies) =>
-  jobType({
+export function auditExport({ database, audit, clock, logger }: Dependencies) {
+  const targets = audit.destinations.map((destination) => ({
+    destination,
+    outage: outageOf(destination, logger),
+  }))
+  return jobType({
     queue: 'audit-export',
     concurrency: 1,
     timeoutMs: leaseMs,
-    ...(audit.destinations.length > 0 && {
+    ...(targets.length > 0 && {
       schedule: { everyMs: 5000, atStart: true, attempts: 1, retryDelayMs: 1000 },
     }),
-    async run(_payload, context) {
-      const all = audit.destinations.map((destination) =>
-        withSweepLease(database, `audit-export-${destination.name}`, leaseMs, () =>
-          exportTo(destination, { database, audit, clock, ...context }),
+    async run(_payload, { signal }) {
+      const all = targets.map((target) =>
+        withSweepLease(database, `audit-export-${target.destination.name}`, leaseMs, () =>
+          exportTo(target, { database, audit, clock, signal }),
         ),
       )
       // When one destination fails, the others are still awaited.
       for (const end of await Promise.allSettled(all)) if (end.status === 'rejected') throw end.reason
     },
   })
+}
 
-type Run = Dependencies & JobContext
+interface Target {
+  destination: Destination
+  outage: OutageLog
+}
 
-async function exportTo(destination: Destination, run: Run): Promise<void> {
-  const { database, clock, audit, logger } = run
+const outageOf = ({ name }: Destination, logger: Logger): OutageLog =>
+  createOutageLog(logger.child({ destination: name }), {
+    lost: 'could not export the audit log',
+    back: 'the audit log is exported again',
+  })
+
+type Run = Omit<Dependencies, 'logger'> & Pick<JobContext, 'signal'>
+
+async function exportTo({ destination, outage }: Target, run: Run): Promise<void> {
+  const { database, clock, audit } = run
   const { position, retryAt, failures } = await checkAuditExport(database, destination.name, clock())
+  // Another worker may have ended the outage.
+  if (failures === 0) outage.worked()
   if (retryAt !== null && retryAt > clock()) return
   const horizon = await findAuditHorizon(database)
   if (horizon === null || BigInt(horizon) <= position) return
   try {
     await sendUpTo(destination, { after: position, upTo: BigInt(horizon) }, run)
-    if (failures > 0) logger.info({ destination: destination.name }, 'the audit log is exported again')
+    outage.worked()
   } catch (error) {
     if (!(error instanceof ExportError) || run.signal.aborted) throw error
     audit.count(destination.name, 0, 'failed')
     const failed = await noteAuditExportFailure(database, destination.name, error.message)
-    warn(logger, destination.name, error, failed)
+    outage.failed({ reason: error.message, failures: failed })
   }
 }
 
@@ -85,13 +104,4 @@ async function sendUpTo(
     await advanceAuditExport(database, destination.name, { position, entries: events.length > 0 })
     audit.count(destination.name, events.length, 'sent')
   }
-}
-
-/**
- * Warns at the first failure in a row, and logs later ones at debug level, because an outage fails every few
- * seconds.
- */
-function warn(logger: Logger, destination: string, error: ExportError, failures: number): void {
-  const level = failures === 1 ? 'warn' : 'debug'
-  logger[level]({ destination, reason: error.message, failures }, 'could not export the audit log')
 }

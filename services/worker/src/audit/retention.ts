@@ -1,7 +1,7 @@
 import { type Database, listAuditExports } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { jobType } from '../job-type.js'
-import { withinBudget, withSweepLease } from '../sweeps.js'
+import { deleteInBatches, withinBudget, withSweepLease } from '../sweeps.js'
 import type { AuditTools } from './audit.js'
 import { deleteOldAuditEvents } from './store.js'
 
@@ -33,12 +33,9 @@ export const auditRetention = ({ database, clock, audit: { keptMs, destinations 
         const mayContinue = withinBudget(budgetMs, signal)
         const before = new Date(clock().getTime() - keptMs)
         const upTo = await lastExportedEverywhere(database, destinations)
-        let deleted = 0
-        let last: number
-        do {
-          last = await deleteOldAuditEvents(database, { before, upTo, take: deletedAtOnce })
-          deleted += last
-        } while (last === deletedAtOnce && mayContinue())
+        const deleted = await deleteInBatches(deletedAtOnce, mayContinue, (take) =>
+          deleteOldAuditEvents(database, { before, upTo, take }),
+        )
         if (deleted > 0) logger.info({ deleted }, 'deleted old entries of the audit log')
       })
     },

@@ -47,7 +47,10 @@ export interface DeploymentKey {
   id: number
 }
 
-/** Lists due deployments, those that have waited longest first. */
+/**
+ * Lists due deployments, those that have waited longest first. Projects take turns, so that none waits for
+ * the many deployments of another.
+ */
 export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<DueDeployment[]> {
   const { tiers, finishedAfter, finishedBefore, now, postponed, rowsMax } = question
   const { rows } = await pool.query<DueDeployment>({
@@ -63,7 +66,8 @@ export async function listDue({ pool }: Pooled, question: DueQuestion): Promise<
       WHERE d.services <> '[]' AND d.finished_at > $2 AND d.finished_at <= $3 AND d.status IN ('success', 'failed')
         AND (i.deployment_id IS NULL OR i.next_look_at <= $4)
         AND (d.project_id, d.id) NOT IN (SELECT * FROM unnest($6::integer[], $7::bigint[]))
-      ORDER BY COALESCE(i.next_look_at, d.finished_at), d.project_id, d.id LIMIT $5`,
+      ORDER BY row_number() OVER (PARTITION BY d.project_id ORDER BY COALESCE(i.next_look_at, d.finished_at), d.id),
+        COALESCE(i.next_look_at, d.finished_at), d.project_id, d.id LIMIT $5`,
     values: [
       tiers,
       finishedAfter,

@@ -7,6 +7,11 @@ const hourMs = 3_600_000
 const forgottenMs = 14 * dayMs
 /** Longest saga that counts, so that only sagas that began near the windows are read. */
 const durationMsMax = dayMs
+/**
+ * Most sagas of a service that are read. Of more, random ones are read, so that rates, durations and times
+ * stay as they are.
+ */
+const runsMax = 50_000
 /** Most names that are searched; some of them have no saga in the windows. */
 const namesMax = 1000
 /** Most tenants of a service that are compared. */
@@ -37,15 +42,16 @@ const isCounted = `s.tenant = $1 AND s.service_name = $2 AND s.first_seen_at >= 
 
 const runsOfService = {
   name: 'impact-runs',
-  text: `SELECT * FROM (
-      SELECT EXTRACT(epoch FROM COALESCE(e.failed_at, s.ended_at, s.last_event_at))::double precision * 1000 AS at,
+  text: `SELECT at, failed, compensated, seconds, fingerprint, stuck FROM (SELECT * FROM (
+      SELECT s.id, EXTRACT(epoch FROM COALESCE(e.failed_at, s.ended_at, s.last_event_at))::double precision * 1000 AS at,
         ${failed} AS failed, s.outcome IS NOT DISTINCT FROM 'compensated' AS compensated, ${seconds} AS seconds,
         e.fingerprint, ${stuck} AS stuck
       FROM ${sagasOfService}
       LEFT JOIN LATERAL (SELECT failed_at, fingerprint FROM saga_errors
         WHERE ${failed} AND tenant = s.tenant AND saga_id = s.id ORDER BY failed_at LIMIT 1) e ON true
       WHERE ${isCounted}) run
-    WHERE at >= $6 ORDER BY at`,
+    WHERE at >= $6 ORDER BY hashtextextended(id, 0) LIMIT ${runsMax}) sample
+    ORDER BY at`,
 }
 
 /** Hours are counted back from the deployment; 0 is the last one before it. */

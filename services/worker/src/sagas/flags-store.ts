@@ -1,5 +1,10 @@
 import type { Pooled } from '@switchyard/db'
-import type { FlaggableActivity, FlaggableSaga, SagaFlag } from '@switchyard/domain/saga'
+import {
+  type FlaggableActivity,
+  type FlaggableSaga,
+  type SagaFlag,
+  sagaFlagKinds,
+} from '@switchyard/domain/saga'
 import { activityTable, sagaTable } from '@switchyard/saga-store'
 import type { FlagCandidate } from './flag-sources-store.js'
 
@@ -29,6 +34,9 @@ export interface FlagChanges {
   set: FlagChange[]
   cleared: Omit<FlagChange, 'since' | 'firstSeenAt'>[]
 }
+
+/** A condition that every kind meets. It names the kinds, because they come before the saga in the index. */
+export const ofAnyKind = `f.kind IN (${sagaFlagKinds.map((kind) => `'${kind}'`).join(', ')})`
 
 interface ActivityRow extends FlaggableActivity {
   tenant: string
@@ -72,12 +80,12 @@ export async function readFlagStates({ pool }: Pooled, keys: readonly FlagCandid
     pool.query<SagaFlag & { tenant: string; sagaId: string; activityId: string }>(
       `SELECT f.tenant, f.kind, f.saga_id AS "sagaId", f.activity_id AS "activityId", f.since
        FROM ${given} JOIN saga_flags f ON f.tenant = given.tenant AND f.saga_id = given.id
-         AND f.kind IN ('overdue', 'inconsistent', 'parked', 'stuck', 'settled')
+         AND ${ofAnyKind}
        UNION ALL
        SELECT f.tenant, f.kind, f.saga_id, f.activity_id, f.since
        FROM unnest($3::text[], $4::text[]) AS given(tenant, id)
          JOIN saga_flags f ON f.tenant = given.tenant AND f.saga_id = '' AND f.activity_id = given.id
-         AND f.kind IN ('overdue', 'inconsistent', 'parked', 'stuck', 'settled')`,
+         AND ${ofAnyKind}`,
       [...sagaKeys, ...parkedKeys],
     ),
   ])

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@switchyard/db'
 import { repeat } from '@switchyard/service-kit/lifecycle'
-import type { Logger } from '@switchyard/service-kit/observability'
+import { createOutageLog, type Logger } from '@switchyard/service-kit/observability'
 import { leaseSweep, releaseSweep, withinBudget } from '../sweeps.js'
 import type { SagaMetrics } from './metrics.js'
 import {
@@ -33,8 +33,17 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
   const owner = randomUUID()
   const leaseMs = everyMs * 3
   let hiding: NodeJS.Timeout | undefined
+  const outage = createOutageLog(logger, {
+    lost: 'could not read the metrics of sagas',
+    back: 'the metrics of sagas are read again',
+  })
 
   async function run(stopping: AbortSignal): Promise<void> {
+    await exportIfLeased(stopping)
+    outage.worked()
+  }
+
+  async function exportIfLeased(stopping: AbortSignal): Promise<void> {
     const askedMs = Date.now()
     if (!(await leaseSweep(database, metricsSweep, owner, leaseMs))) return metrics.hideGauges()
     clearTimeout(hiding)
@@ -44,9 +53,7 @@ export function keepMetrics({ database, metrics, logger, everyMs }: KeepMetricsO
     await countEnded(database, metrics, withinBudget(everyMs, stopping))
   }
 
-  const repeated = repeat(run, everyMs, (error) =>
-    logger.warn({ err: error }, 'could not read the metrics of sagas'),
-  )
+  const repeated = repeat(run, everyMs, (error) => outage.failed({ err: error }))
   return {
     async stop() {
       await repeated.close()

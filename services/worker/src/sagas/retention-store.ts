@@ -1,6 +1,7 @@
 import { type Database, inPoolTransaction, type PoolClient, type Pooled } from '@switchyard/db'
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import { keyText, lockKeys, type TenantKey, tenantKeyArrays } from '@switchyard/saga-store'
+import { ofAnyKind } from './flags-store.js'
 import { countedUpTo } from './metrics-store.js'
 
 /** A saga that retention may have to remove. Its activities have not been read yet. */
@@ -106,12 +107,13 @@ export const readSettled: ReadCandidates = (database, after, settledBefore, rows
  * activity, so that a rebuild from the log does not restore the saga.
  *
  * @param after the position at which to continue; null: from the oldest tombstone
+ * @returns the position for the next call; null when there are no further tombstones
  */
 export async function deleteTombstones(
   { pool }: Pooled,
   { before, after, rowsMax }: { before: Date; after: readonly string[] | null; rowsMax: number },
-): Promise<{ deleted: number; next: readonly string[] | null }> {
-  const { rows } = await pool.query<{ position: string[]; deleted: boolean }>(
+): Promise<readonly string[] | null> {
+  const { rows } = await pool.query<{ position: string[] }>(
     `WITH page AS (
       SELECT tenant, kind, id, purged_at FROM saga_tombstones
       WHERE purged_at < $1 AND (purged_at, tenant, kind, id) > ($2::timestamptz, $3, $4, $5)
@@ -124,22 +126,15 @@ export async function deleteTombstones(
         ELSE NOT EXISTS (
           SELECT FROM saga_events e WHERE e.tenant = p.tenant AND e.activity_id = p.id AND e.saga_id IS NULL)
       END
-      RETURNING t.tenant, t.kind, t.id
     )
-    SELECT ARRAY[p.purged_at::text, p.tenant, p.kind, p.id] AS position, g.id IS NOT NULL AS deleted
-    FROM page p LEFT JOIN gone g USING (tenant, kind, id)
-    ORDER BY p.purged_at, p.tenant, p.kind, p.id`,
+    SELECT ARRAY[purged_at::text, tenant, kind, id] AS position FROM page ORDER BY purged_at, tenant, kind, id`,
     [before, ...(after ?? ['-infinity', '', '', '']), rowsMax],
   )
-  return {
-    deleted: rows.filter(({ deleted }) => deleted).length,
-    next: rows.length < rowsMax ? null : (rows.at(-1)?.position ?? null),
-  }
+  return rows.length < rowsMax ? null : (rows.at(-1)?.position ?? null)
 }
 
 export interface PurgedSaga extends TenantKey {
   serviceName: string | null
-  activities: number
 }
 
 type SagaActivity = RetainedActivity & { tenant: string; id: string; sagaId: string }
@@ -178,7 +173,7 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
   commands_gone AS (DELETE FROM saga_commands c USING given g WHERE c.tenant = g.tenant AND c.saga_id = g.id),
   flags_gone AS (
     DELETE FROM saga_flags f USING given g WHERE f.tenant = g.tenant AND f.saga_id = g.id
-      AND f.kind IN ('overdue', 'inconsistent', 'parked', 'stuck', 'settled')
+      AND ${ofAnyKind}
   )
   INSERT INTO saga_tombstones (tenant, kind, id)
   SELECT tenant, 'saga', id FROM given UNION ALL SELECT tenant, 'activity', id FROM purged
@@ -221,7 +216,7 @@ async function purgeLocked(
     const isWhole = own.every((activity) => locked.has(keyText(activity)))
     const mayGo = isWhole && !waiting.has(keyText(saga)) && isDue(saga, own)
     const { tenant, id, serviceName } = saga
-    return mayGo ? [{ tenant, id, serviceName, activities: own.length }] : []
+    return mayGo ? [{ tenant, id, serviceName }] : []
   })
   if (due.length > 0) await client.query(purge, tenantKeyArrays(due))
   return due

@@ -75,7 +75,7 @@ async function purgeDue(deps: Dependencies, mayContinue: () => boolean): Promise
   }
   const forgotten = position.tombstones ?? null
   const before = new Date(now.getTime() - sagas.tombstonesKeptMs)
-  const { next } = await deleteTombstones(database, { before, after: forgotten, rowsMax: 5000 })
+  const next = await deleteTombstones(database, { before, after: forgotten, rowsMax: 5000 })
   await writeSweepPosition(database, name, withoutEmpty({ ...position, tombstones: next ?? [] }))
   return purged
 }

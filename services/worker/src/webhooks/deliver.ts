@@ -35,8 +35,8 @@ interface DeliverOptions {
   database: Database
   sender: Sender
   secretBox: SecretBox
-  /** Aborted when no further delivery should begin. */
-  signal: AbortSignal
+  /** Returns whether another delivery may begin. */
+  mayContinue: () => boolean
   onDelivered: (delivered: Delivered) => void
 }
 
@@ -61,7 +61,7 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
   const busy: number[] = []
   const silent = new Set<number>()
   const lanes = Array.from({ length: requestsAtOnce }, async () => {
-    while (silent.size < silentMax && !options.signal.aborted) {
+    while (silent.size < silentMax && options.mayContinue()) {
       const turn = { host, busy, silent: [...silent] }
       const delivery = await claimDelivery(options.database, turn, leaseMs)
       if (delivery === null) return

@@ -3,8 +3,10 @@ import type { Database } from '@switchyard/db'
 import { type Clock, dayMs } from '@switchyard/domain'
 import { encryptStoredSecrets } from '@switchyard/webhooks'
 import { jobType, type Producer } from '../job-type.js'
+import { deleteInBatches } from '../sweeps.js'
 import { deliverToHost } from './deliver.js'
 import { deleteDeliveriesBefore, listHostsWithDueDeliveries } from './delivery-store.js'
+import { HostTurns, turnsMax } from './host-turns.js'
 import type { WebhookTools } from './webhooks.js'
 
 /**
@@ -24,33 +26,33 @@ export const webhookDispatch = ({ database, producer }: { database: Database; pr
   })
 
 /**
- * Time after which a job ends, so that other hosts get their turn. The next dispatch continues with the
- * deliveries of its host.
+ * Sends the due deliveries of one host. The job does nothing when the host gets no turn, and the next
+ * dispatch adds another one.
  */
-const turnMs = 30_000
-
-/** Sends the due deliveries of one host. */
-export const webhookDelivery = ({ database, webhooks }: { database: Database; webhooks: WebhookTools }) =>
-  jobType({
+export function webhookDelivery({ database, webhooks }: { database: Database; webhooks: WebhookTools }) {
+  const turns = new HostTurns()
+  return jobType({
     queue: 'webhook-delivery',
-    concurrency: 16,
+    concurrency: turnsMax,
     timeoutMs: 2 * 60_000,
-    async run({ host }, { signal, logger }) {
-      await deliverToHost(host, {
-        database,
-        sender: webhooks.sender,
-        secretBox: webhooks.secretBox,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(turnMs)]),
-        onDelivered(delivered) {
-          webhooks.count(delivered)
-          const { webhookId, deliveryId, result, disabled } = delivered
-          const fields = { webhook_id: webhookId, delivery_id: deliveryId, result }
-          if (disabled === null) logger.debug(fields, 'sent a webhook')
-          else logger.warn({ ...fields, reason: disabled }, 'disabled a webhook')
-        },
-      })
-    },
+    run: ({ host }, { signal, logger }) =>
+      turns.run(host, (mayContinue) =>
+        deliverToHost(host, {
+          database,
+          sender: webhooks.sender,
+          secretBox: webhooks.secretBox,
+          mayContinue: () => !signal.aborted && mayContinue(),
+          onDelivered(delivered) {
+            webhooks.count(delivered)
+            const { webhookId, deliveryId, result, disabled } = delivered
+            const fields = { webhook_id: webhookId, delivery_id: deliveryId, result }
+            if (disabled === null) logger.debug(fields, 'sent a webhook')
+            else logger.warn({ ...fields, reason: disabled }, 'disabled a webhook')
+          },
+        }),
+      ),
   })
+}
 
 const keptMs = 30 * dayMs
 const rowsAtOnce = 5000
@@ -64,12 +66,11 @@ export const webhookRetention = ({ database, clock }: { database: Database; cloc
     schedule: { pattern: '40 * * * *', attempts: 5, retryDelayMs: 10_000 },
     async run(_payload, { signal, logger }) {
       const before = new Date(clock().getTime() - keptMs)
-      let deleted = 0
-      for (let more = true; more && !signal.aborted; ) {
-        const rows = await deleteDeliveriesBefore(database, before, rowsAtOnce)
-        deleted += rows
-        more = rows === rowsAtOnce
-      }
+      const deleted = await deleteInBatches(
+        rowsAtOnce,
+        () => !signal.aborted,
+        (rowsMax) => deleteDeliveriesBefore(database, before, rowsMax),
+      )
       if (deleted > 0) logger.info({ deleted }, 'deleted old deliveries of webhooks')
     },
   })

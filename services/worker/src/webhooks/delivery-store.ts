@@ -36,11 +36,13 @@ export interface WebhookHealth {
   consecutiveFailures: number
 }
 
+/** Lists hosts in random order, so that each has the same chance when there are more hosts than turns. */
 export async function listHostsWithDueDeliveries({ pool }: Pooled): Promise<string[]> {
   const { rows } = await pool.query<{ host: string }>(
-    `SELECT DISTINCT w.host FROM webhooks w WHERE w.enabled AND EXISTS (
+    `SELECT w.host FROM webhooks w WHERE w.enabled AND EXISTS (
        SELECT 1 FROM webhook_deliveries d
-       WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_attempt_at <= now())`,
+       WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_attempt_at <= now())
+     GROUP BY w.host ORDER BY random()`,
   )
   return rows.map(({ host }) => host)
 }

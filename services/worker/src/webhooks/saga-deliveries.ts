@@ -26,15 +26,24 @@ export const flagged = (
 ): SagaOccurrence => ({ event: `saga.${flag.kind}`, tenant: flag.tenant, saga, flag, activities })
 
 /**
- * Returns one delivery for every webhook that subscribes to the event.
+ * Yields one delivery for every webhook that subscribes to an event, each only when it is read, because all
+ * of them may be large.
  *
  * @param externalUrl base of links; undefined: no links
  */
-export function sagaDeliveries(
+export function* deliveriesOf(
+  occurrences: readonly SagaOccurrence[],
+  webhooks: readonly SagaWebhook[],
+  externalUrl: string | undefined,
+): Generator<NewDelivery> {
+  for (const occurrence of occurrences) yield* deliveriesOfOne(occurrence, webhooks, externalUrl)
+}
+
+function* deliveriesOfOne(
   occurrence: SagaOccurrence,
   webhooks: readonly SagaWebhook[],
   externalUrl: string | undefined,
-): NewDelivery[] {
+): Generator<NewDelivery> {
   const { event, tenant, saga } = occurrence
   const interested = webhooks.filter(
     (webhook) =>
@@ -42,10 +51,10 @@ export function sagaDeliveries(
       webhook.events.includes(event) &&
       (webhook.serviceName === null || webhook.serviceName === saga?.serviceName),
   )
-  if (interested.length === 0) return []
+  if (interested.length === 0) return
   const payload = sagaPayload(occurrence, externalUrl)
   const dedupeKey = dedupeKeyOf(occurrence)
-  return deliveriesTo(interested, { event, dedupeKey, payload })
+  yield* deliveriesTo(interested, { event, dedupeKey, payload })
 }
 
 /**

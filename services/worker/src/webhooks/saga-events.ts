@@ -2,7 +2,7 @@ import type { Database } from '@switchyard/db'
 import { findLogHorizon } from '@switchyard/saga-store'
 import { enqueueDeliveries, type SagaNews } from '@switchyard/webhooks'
 import { jobType } from '../job-type.js'
-import { finished, flagged, sagaDeliveries } from './saga-deliveries.js'
+import { deliveriesOf, finished, flagged } from './saga-deliveries.js'
 import {
   advanceFlagCursor,
   advanceSagaCursor,
@@ -99,7 +99,7 @@ async function storeSagaDeliveries(
       const activities = failed.filter(({ sagaId }) => sagaId === saga.id)
       return finished(saga, activities)
     })
-    const deliveries = occurrences.flatMap((occurrence) => sagaDeliveries(occurrence, webhooks, externalUrl))
+    const deliveries = deliveriesOf(occurrences, webhooks, externalUrl)
     stored += (await enqueueDeliveries(database.pool, deliveries)).length
   }
   return stored
@@ -143,17 +143,14 @@ async function storeFlagDeliveries(
   if (!webhooks.some((webhook) => webhook.tenant === tenant)) return 0
   const ids = [...new Set(flags.map(({ sagaId }) => sagaId).filter((id) => id !== ''))]
   const [sagas, failed] = await sagasAndErrors(database, tenant, ids)
-  const deliveries = flags.flatMap((flag) =>
-    sagaDeliveries(
-      flagged(
-        flag,
-        sagas.find(({ id }) => id === flag.sagaId) ?? null,
-        failed.filter(({ sagaId }) => sagaId === flag.sagaId),
-      ),
-      webhooks,
-      externalUrl,
+  const occurrences = flags.map((flag) =>
+    flagged(
+      flag,
+      sagas.find(({ id }) => id === flag.sagaId) ?? null,
+      failed.filter(({ sagaId }) => sagaId === flag.sagaId),
     ),
   )
+  const deliveries = deliveriesOf(occurrences, webhooks, externalUrl)
   return (await enqueueDeliveries(database.pool, deliveries)).length
 }
 

@@ -104,6 +104,31 @@ it('the comparison finds nothing without a change, and keeps tenants separate', 
   expect(new Set(findings.map(({ tenant }) => tenant))).toEqual(new Set(['other']))
 })
 
+it('of very many sagas, random ones are compared, and rates stay as they are', async () => {
+  await harness.database.pool.query(
+    `INSERT INTO sagas (tenant, id, service_name, status, outcome, ended_at, first_seen_at, last_event_at)
+     SELECT 'default', n, 'billing', 'Ended', CASE WHEN n < 20000 AND n % 2 = 0 THEN 'compensated' ELSE 'succeeded' END,
+       at, at, at FROM generate_series(1, 60000) AS n, LATERAL (SELECT $1::timestamptz - n * interval '90 ms') AS run (at)`,
+    [now],
+  )
+  await harness.deployed(30)
+  const { services, findings } = await found()
+  const [figures] = services
+  const { before, after } = figures ?? { before: { sagas: 0 }, after: { sagas: 0 } }
+  expect(before.sagas + after.sagas).toBe(50_000)
+  expect(findings).toMatchObject([{ measure: 'failures', before: 0 }])
+  expect(findings[0]?.after).toBeCloseTo(0.5, 1)
+})
+
+it('projects take turns, however many deployments of one are due', async () => {
+  for (let minutes = 60; minutes > 40; minutes -= 1) await harness.deployed(minutes)
+  const projectId = await harness.otherProject()
+  await harness.deployed(30, { projectId })
+  const due = await harness.due()
+  expect(due).toHaveLength(10)
+  expect(due.slice(0, 2).map((deployment) => deployment.projectId)).toEqual([harness.projectId, projectId])
+})
+
 it('a failure that begins in several services without a deployment is not blamed on a deployment', async () => {
   for (const service of ['billing', 'mail', 'stock']) await sagas(service, { failEvery: 2, failSince: 28 })
   await harness.deployed(30)

@@ -9,6 +9,8 @@ export const now = new Date()
 export const ago = (minutes: number) => new Date(now.getTime() - minutes * minute)
 
 interface Told {
+  /** Unset: the project of the harness. */
+  projectId?: number
   tier?: string
   status?: string
   services?: string[]
@@ -20,13 +22,16 @@ export async function startDeploymentsHarness() {
   const { database, redis } = harness
   const url = harness.environment.DATABASE_URL
   const ownDatabase = createDatabase({ url, poolSizeMax: 2, applicationName: 'test' })
-  const { id: projectId } = await createProject(database, await createUser(database))
+  const user = await createUser(database)
+  const { id: ownProjectId } = await createProject(database, user)
 
   return {
     ...harness,
     /** A connection with the rights of the worker. */
     ownDatabase,
-    projectId,
+    projectId: ownProjectId,
+    /** Creates another project, and returns its id. */
+    otherProject: async () => (await createProject(database, user)).id,
     /** Deletes all deployments, and all data of comparisons. */
     async clear() {
       await database.pool.query(
@@ -37,7 +42,12 @@ export async function startDeploymentsHarness() {
     /** Adds a deployment that ended that many minutes ago and took two minutes. */
     async deployed(
       minutes: number,
-      { tier = 'production', status = 'success', services = ['billing'] }: Told = {},
+      {
+        projectId = ownProjectId,
+        tier = 'production',
+        status = 'success',
+        services = ['billing'],
+      }: Told = {},
     ) {
       const { prisma } = database
       const environment = { projectId, name: tier, slug: tier, tier }

@@ -68,10 +68,8 @@ async function recordPosts(pool: Pool, postings: readonly StatusPosting[]): Prom
     const recorded = await writeFolded(client, folded, open)
     const grown = folded.dirty.filter(({ isNew }) => isNew).map(({ status }) => pipelineKey(status))
     const after = await updatePipelines(client, open, new Set(grown))
-    await enqueueDeliveries(client, [
-      ...deliveriesOf(postings, recorded, states),
-      ...(await pipelineDeliveries(client, { postings, recorded }, states, open, after)),
-    ])
+    const pipelines = await pipelineEvents(client, { postings, recorded }, states, open, after)
+    await enqueueDeliveries(client, deliveriesOf([...statusEvents(postings, recorded, states), ...pipelines]))
     return recorded
   }
   return inPoolTransaction(pool, work, beginWithGroupLocks(postings.map(({ label }) => groupKey(label))))
@@ -101,32 +99,41 @@ async function writeFolded(
   }))
 }
 
-function deliveriesOf(
+/** An event, and the webhooks that receive it. */
+interface ToldEvent {
+  webhooks: readonly Recipient[]
+  make: () => Omit<NewDelivery, 'webhookId'>
+}
+
+/** Yields the deliveries of events. Each body is made when it is stored, because all of them may be large. */
+function* deliveriesOf(events: readonly ToldEvent[]): Generator<NewDelivery> {
+  for (const { webhooks, make } of events) yield* deliveriesTo(webhooks, make())
+}
+
+const statusEvents = (
   postings: readonly StatusPosting[],
   recorded: readonly RecordedStatus[],
   states: Awaited<ReturnType<typeof readGroups>>,
-): NewDelivery[] {
-  return recorded.flatMap(({ status, changed }, index) => {
+): ToldEvent[] =>
+  recorded.flatMap(({ status, changed }, index) => {
     const posting = postings[index] as StatusPosting
     const webhooks = states.get(groupKey(posting.label))?.webhooks ?? []
-    if (!changed || webhooks.length === 0) return []
-    return deliveriesTo(webhooks, posting.delivery(status))
+    return changed && webhooks.length > 0 ? [{ webhooks, make: () => posting.delivery(status) }] : []
   })
-}
 
 /**
- * Returns the deliveries for the pipelines whose state has changed. The last post to a pipeline makes them.
+ * Returns the events of the pipelines whose state has changed. The last post to a pipeline makes each.
  *
  * @param recorded the results of the posts, in their order
  * @param after the states of the pipelines after the posts, by key
  */
-async function pipelineDeliveries(
+async function pipelineEvents(
   client: PoolClient,
   { postings, recorded }: { postings: readonly StatusPosting[]; recorded: readonly RecordedStatus[] },
   states: ReadonlyMap<string, GroupState>,
   open: OpenPipelines,
   after: ReadonlyMap<string, string>,
-): Promise<NewDelivery[]> {
+): Promise<ToldEvent[]> {
   const moved = new Map<string, { pipeline: OpenPipeline; posting: StatusPosting; webhooks: Recipient[] }>()
   for (const [index, { status }] of recorded.entries()) {
     const posting = postings[index] as StatusPosting
@@ -136,11 +143,10 @@ async function pipelineDeliveries(
     if (!pipeline || webhooks.length === 0 || after.get(key) === pipeline.before) continue
     moved.set(key, { pipeline, posting, webhooks })
   }
-  const deliveries: NewDelivery[] = []
+  const events: ToldEvent[] = []
   for (const { pipeline, posting, webhooks } of moved.values()) {
     const found = await findPipelineWithJobs(client, pipeline.projectId, pipeline.id)
-    if (!found) continue
-    deliveries.push(...deliveriesTo(webhooks, posting.pipelineDelivery(found)))
+    if (found) events.push({ webhooks, make: () => posting.pipelineDelivery(found) })
   }
-  return deliveries
+  return events
 }
