@@ -13,6 +13,12 @@ export interface StatusLink {
 /** Most links of each kind that a status has. */
 export const statusLinksMax = 20
 
+/**
+ * Largest coverage of a status, and negated the smallest one. GitLab takes any number, so clients may send
+ * more than 100 or less than 0; the mean of any statuses can be computed in this range.
+ */
+export const coverageMax = 1_000_000
+
 /** The stage of a status whose posts name none, as in GitLab. */
 const defaultStage = 'external'
 

@@ -15,7 +15,7 @@ import {
   updateIn,
 } from '@switchyard/db/sql'
 import { unprocessable } from '@switchyard/domain'
-import { aggregateStatus, type CountedStatus } from '@switchyard/domain/commit-status'
+import { aggregateStatus, type CountedStatus, coverageMax } from '@switchyard/domain/commit-status'
 import {
   type AuthorRow,
   authorColumns,
@@ -297,7 +297,10 @@ interface Summary {
   coverage: number | null
 }
 
-/** A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index. */
+/**
+ * A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index. A stored coverage may be
+ * out of range, and `avg` fails for very large ones.
+ */
 const summaries = `SELECT given.number, state.*
   FROM unnest($1::int[], $2::text[], $3::text[]) WITH ORDINALITY AS given (project_id, sha, ref, number)
   CROSS JOIN LATERAL (
@@ -305,7 +308,7 @@ const summaries = `SELECT given.number, state.*
       jsonb_agg(DISTINCT jsonb_build_object('status', s.status, 'allowFailure', s.allow_failure)) AS counted,
       min(s.started_at) AS "startedAt",
       CASE WHEN bool_and(s.finished_at IS NOT NULL) THEN max(s.finished_at) END AS "finishedAt",
-      avg(s.coverage) AS coverage
+      avg(s.coverage) FILTER (WHERE abs(s.coverage) <= ${coverageMax}) AS coverage
     FROM (
       SELECT * FROM commit_statuses
       WHERE project_id = given.project_id AND sha = given.sha AND ref = given.ref AND NOT superseded
