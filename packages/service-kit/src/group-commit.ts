@@ -26,8 +26,8 @@ export interface GroupCommitOptions<Item, Outcome> {
    * Stores a batch in one transaction.
    *
    * @returns one outcome for each item, in their order
-   * @throws Error when nothing is stored; the calls of the batch are then written one by one, so that a
-   * faulty call does not fail the others
+   * @throws Error when nothing is stored; the batch is then halved until a faulty call is alone, so that it
+   * does not fail the others
    */
   write: (items: readonly Item[]) => Promise<readonly Outcome[]>
   /** Returns whether an error of `write` would also fail each call alone. Unset: no error does. */
@@ -106,8 +106,9 @@ export function createGroupCommit<Item, Outcome>(
         }
       }
     }
-    for (const call of calls) {
-      const answer = await write([call])
+    const middle = Math.ceil(calls.length / 2)
+    for (const half of [calls.slice(0, middle), calls.slice(middle)]) {
+      const answer = await write(half)
       answer()
     }
     return () => {}
