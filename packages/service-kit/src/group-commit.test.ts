@@ -51,6 +51,25 @@ describe('createGroupCommit', () => {
     expect(batches.map((words) => words.join(''))).toEqual(['abcdef', 'abc', 'ab', 'a', 'b', 'c', 'def', 'g'])
   })
 
+  it('halves between subjects first, so that calls which fail together do not split the others', async () => {
+    const { batches, commitAll } = start(
+      {
+        batch: { itemsMax: 8 },
+        subjectOf: (word) => word.length,
+        failsEveryCall: (_error, words) => new Set(words.map(({ length }) => length)).size === 1,
+      },
+      ['xx', 'yy', 'zz'],
+    )
+    const outcomes = await commitAll('a', 'xx', 'b', 'yy', 'c', 'zz', 'd')
+    const isStored = outcomes.map(({ status }) => status === 'fulfilled')
+    expect(isStored).toEqual([true, false, true, false, true, false, true])
+    expect(batches).toEqual([
+      ['a', 'xx', 'b', 'yy', 'c', 'zz', 'd'],
+      ['a', 'b', 'c', 'd'],
+      ['xx', 'yy', 'zz'],
+    ])
+  })
+
   it('fails a batch at once when each of its calls would fail alone, too', async () => {
     const { batches, commitAll } = start({ failsEveryCall: () => true }, ['b'])
     const outcomes = await commitAll('a', 'b', 'c', 'd')

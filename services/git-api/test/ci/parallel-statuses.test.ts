@@ -108,6 +108,35 @@ test('a page of many statuses has a total and links to the pages beside it', asy
   }
 })
 
+test('while a project is locked for its deletion, only its own posts are refused, and may be sent again', async () => {
+  const locked = await harness.project()
+  const user = await harness.database.prisma.user.findFirstOrThrow({ where: { username: 'dora' } })
+  const recorder = createStatusRecorder(harness.database)
+  const record = (projectId: number, name: string) =>
+    recorder.record({
+      label: { projectId, sha: 'e'.repeat(40), ref: 'main', name },
+      anyRef: false,
+      author: user,
+      job: null,
+      apply: (current, now) => applyPost(current, { state: 'success' }, now),
+      delivery: () => ({ event: 'job', dedupeKey: '', payload: '' }),
+      pipelineDelivery: () => ({ event: 'pipeline', dedupeKey: randomUUID(), payload: '' }),
+    })
+  const deleting = await harness.database.pool.connect()
+  try {
+    await deleting.query('BEGIN')
+    await deleting.query('DELETE FROM projects WHERE id = $1', [locked.id])
+    const posts = ['a', 'b', 'c'].flatMap((name) => [record(project.id, name), record(locked.id, name)])
+    const outcomes = await Promise.allSettled(posts)
+    const refused = { status: 'rejected', reason: { kind: 'unavailable', retryAfterMs: 1000 } }
+    expect(outcomes).toMatchObject([1, 2, 3].flatMap(() => [{ status: 'fulfilled' }, refused]))
+  } finally {
+    await deleting.query('ROLLBACK')
+    deleting.release()
+  }
+  expect((await record(locked.id, 'a')).status.status).toBe('success')
+})
+
 const aPost = fc.record({
   name: fc.constantFrom('a', 'b'),
   ref: fc.constantFrom('main', null),

@@ -7,6 +7,7 @@ import {
   sqlStateOf,
   sqlStates,
 } from '@switchyard/db'
+import { unavailable } from '@switchyard/domain'
 import { createGroupCommit } from '@switchyard/service-kit/group-commit'
 import { deliveriesTo, enqueueDeliveries, type NewDelivery, type Recipient } from '@switchyard/webhooks'
 import {
@@ -34,17 +35,19 @@ import { addStatuses, beginWithGroupLocks, changeStatuses, readGroups } from './
  * create a second record.
  */
 export interface StatusRecorder {
-  /** @throws DomainError unavailable when too many posts wait */
+  /** @throws DomainError unavailable when too many posts wait, or the project is being deleted or renamed */
   record(posting: StatusPosting): Promise<RecordedStatus>
 }
+
+/** Time after which the deletion or the renaming of a project may have ended. */
+const retryAfterMs = 1_000
 
 /** Records posts by group commit. A post may fail alone, for example because its project was deleted. */
 export function createStatusRecorder({ pool }: Pooled): StatusRecorder {
   const { commit } = createGroupCommit<StatusPosting, RecordedStatus>({
     write: (postings) => recordPosts(pool, postings),
-    // One of the projects may be deleted at the same time, which can end the batch as a deadlock.
-    failsEveryCall: (error) =>
-      isDatabaseUnavailable(error) && sqlStateOf(error) !== sqlStates.deadlockDetected,
+    failsEveryCall,
+    subjectOf: ({ label }) => label.projectId,
     transactionsMax: 1,
     batch: { itemsMax: 200 },
     queue: { itemsMax: 10_000 },
@@ -52,10 +55,22 @@ export function createStatusRecorder({ pool }: Pooled): StatusRecorder {
   })
   return {
     async record(posting) {
-      const [recorded] = await commit([posting])
+      const [recorded] = await commit([posting]).catch((cause: unknown) => {
+        if (sqlStateOf(cause) !== sqlStates.lockNotAvailable) throw cause
+        throw unavailable('the project is being deleted or renamed', { retryAfterMs, cause })
+      })
       return recorded as RecordedStatus
     },
   }
+}
+
+function failsEveryCall(error: unknown, postings: readonly StatusPosting[]): boolean {
+  const state = sqlStateOf(error)
+  // A project that is locked fails only its own posts.
+  if (state === sqlStates.lockNotAvailable)
+    return new Set(postings.map(({ label }) => label.projectId)).size === 1
+  // One of the projects may be deleted at the same time, which can end the batch as a deadlock.
+  return isDatabaseUnavailable(error) && state !== sqlStates.deadlockDetected
 }
 
 async function recordPosts(pool: Pool, postings: readonly StatusPosting[]): Promise<RecordedStatus[]> {
@@ -74,7 +89,7 @@ async function recordPosts(pool: Pool, postings: readonly StatusPosting[]): Prom
     ])
     return recorded
   }
-  return inPoolTransaction(pool, work, beginWithGroupLocks(postings.map(({ label }) => groupKey(label))))
+  return inPoolTransaction(pool, work, beginWithGroupLocks(postings.map(({ label }) => label)))
 }
 
 async function writeFolded(

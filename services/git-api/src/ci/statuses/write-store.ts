@@ -14,13 +14,23 @@ import {
   updateStatuses,
 } from './store.js'
 
+/** Longest wait for a project that is being deleted or renamed. Posts to other projects wait as long. */
+const projectWaitMs = 300
+
 /**
- * Returns the statement that begins a transaction and locks the groups until its end. It takes the locks in
- * the order of their numbers, so writers with several groups cannot deadlock.
+ * Returns the statement that begins a transaction and locks the groups and their projects until its end. It
+ * takes the locks in the order of their numbers, so writers with several groups cannot deadlock. The lock of
+ * a project lets it be changed, but not deleted, and fails as `lockNotAvailable`.
  */
-export function beginWithGroupLocks(groupKeys: readonly string[]): string {
-  const numbers = [...new Set(groupKeys.map(lockNumber))].sort((a, b) => (a < b ? -1 : 1))
-  return `BEGIN; SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number`
+export function beginWithGroupLocks(groups: readonly Omit<StatusLabel, 'ref'>[]): string {
+  const keys = groups.map((group) => groupKey(group))
+  const numbers = [...new Set(keys.map(lockNumber))].sort((a, b) => (a < b ? -1 : 1))
+  const projectIds = new Set(groups.map(({ projectId }) => projectId))
+  return `BEGIN;
+    SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number;
+    SET LOCAL lock_timeout = ${projectWaitMs};
+    SELECT FROM projects WHERE id IN (${[...projectIds].join(',')}) ORDER BY id FOR KEY SHARE;
+    SET LOCAL lock_timeout = DEFAULT`
 }
 
 const lockNumber = (key: string): bigint => createHash('sha256').update(key).digest().readBigInt64LE()
