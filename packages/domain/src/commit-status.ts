@@ -13,10 +13,16 @@ export interface StatusLink {
 /** Most links of each kind that a status has. */
 export const statusLinksMax = 20
 
+/**
+ * Largest coverage of a status, and negated the smallest one. GitLab takes any number, so clients may send
+ * more than 100 or less than 0; the mean of any statuses can be computed in this range.
+ */
+export const coverageMax = 1_000_000
+
 /** The stage of a status whose posts name none, as in GitLab. */
 const defaultStage = 'external'
 
-/** The fields of a post besides its label. Undefined: not sent. */
+/** The fields of a post besides those that identify the status. Undefined: not sent. */
 export interface StatusPost {
   state: PostedState
   stage?: string | undefined
@@ -107,7 +113,7 @@ const forgivable = new Set(['failed', 'canceled', 'manual'])
 
 const targetUrlLengthMax = 2048
 const descriptionLengthMax = 10_000
-const labelLengthMax = 255
+const nameLengthMax = 255
 
 export interface CheckedTexts {
   targetUrl?: string | undefined
@@ -131,9 +137,9 @@ export function validateStatusTexts(texts: CheckedTexts): void {
     ...linkProblems('artifacts', artifacts),
   }
   if (targetUrl?.trim()) Object.assign(problems, urlProblem('target_url', targetUrl))
-  Object.assign(problems, tooLong('stage', stage, labelLengthMax))
+  Object.assign(problems, tooLong('stage', stage, nameLengthMax))
   Object.assign(problems, tooLong('description', description, descriptionLengthMax))
-  Object.assign(problems, tooLong('name', name, labelLengthMax), tooLong('ref', ref, labelLengthMax))
+  Object.assign(problems, tooLong('name', name, nameLengthMax), tooLong('ref', ref, nameLengthMax))
   refuseProblems(problems)
 }
 
@@ -147,6 +153,6 @@ const linkProblems = (field: string, links: readonly StatusLink[]): FieldProblem
     {},
     ...links.map(({ name, url }, index) => ({
       ...urlProblem(`${field}[${index}][url]`, url),
-      ...tooLong(`${field}[${index}][name]`, name, labelLengthMax),
+      ...tooLong(`${field}[${index}][name]`, name, nameLengthMax),
     })),
   )

@@ -41,15 +41,33 @@ describe('createGroupCommit', () => {
     expect(batches).toEqual([['a'], ['b', 'c', 'd', 'e'], ['f']])
   })
 
-  it('writes the calls of a failed batch one by one, so that only the faulty calls fail', async () => {
-    const { batches, commitAll } = start({}, ['b'])
-    expect(await commitAll('a', 'b', 'c', 'd')).toMatchObject([
+  it('halves a failed batch until the faulty calls are alone, so that only they fail', async () => {
+    const { batches, commitAll } = start({ batch: { itemsMax: 6 } }, ['b'])
+    expect(await commitAll('a', 'b', 'c', 'd', 'e', 'f', 'g')).toMatchObject([
       stored('A'),
       { status: 'rejected', reason: { message: 'cannot write b' } },
-      stored('C'),
-      stored('D'),
+      ...['C', 'D', 'E', 'F', 'G'].map(stored),
     ])
-    expect(batches).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c'], ['d']])
+    expect(batches.map((words) => words.join(''))).toEqual(['abcdef', 'abc', 'ab', 'a', 'b', 'c', 'def', 'g'])
+  })
+
+  it('halves between subjects first, so that calls which fail together do not split the others', async () => {
+    const { batches, commitAll } = start(
+      {
+        batch: { itemsMax: 8 },
+        subjectOf: (word) => word.length,
+        failsEveryCall: (_error, words) => new Set(words.map(({ length }) => length)).size === 1,
+      },
+      ['xx', 'yy', 'zz'],
+    )
+    const outcomes = await commitAll('a', 'xx', 'b', 'yy', 'c', 'zz', 'd')
+    const isStored = outcomes.map(({ status }) => status === 'fulfilled')
+    expect(isStored).toEqual([true, false, true, false, true, false, true])
+    expect(batches).toEqual([
+      ['a', 'xx', 'b', 'yy', 'c', 'zz', 'd'],
+      ['a', 'b', 'c', 'd'],
+      ['xx', 'yy', 'zz'],
+    ])
   })
 
   it('fails a batch at once when each of its calls would fail alone, too', async () => {

@@ -26,12 +26,17 @@ export interface GroupCommitOptions<Item, Outcome> {
    * Stores a batch in one transaction.
    *
    * @returns one outcome for each item, in their order
-   * @throws Error when nothing is stored; the calls of the batch are then written one by one, so that a
-   * faulty call does not fail the others
+   * @throws Error when nothing is stored; the batch is then halved until a faulty call is alone, so that it
+   * does not fail the others
    */
   write: (items: readonly Item[]) => Promise<readonly Outcome[]>
   /** Returns whether an error of `write` would also fail each call alone. Unset: no error does. */
-  failsEveryCall?: (error: unknown) => boolean
+  failsEveryCall?: (error: unknown, items: readonly Item[]) => boolean
+  /**
+   * Returns what the items of a call are about. When a batch is halved, calls about the same thing stay
+   * together, because they often fail together. Unset: they are halved in their order.
+   */
+  subjectOf?: (item: Item) => number
   /** Most transactions at the same time. */
   transactionsMax: number
   /**
@@ -96,18 +101,19 @@ export function createGroupCommit<Item, Outcome>(
    * @returns a function that answers the calls
    */
   async function write(calls: readonly Call<Item, Outcome>[]): Promise<() => void> {
+    const items = calls.flatMap((call) => call.items)
     try {
-      const outcomes = await options.write(calls.flatMap(({ items }) => items))
+      const outcomes = await options.write(items)
       return () => answerEach(calls, outcomes)
     } catch (error) {
-      if (calls.length === 1 || options.failsEveryCall?.(error)) {
+      if (calls.length === 1 || options.failsEveryCall?.(error, items)) {
         return () => {
           for (const { fail } of calls) fail(error)
         }
       }
     }
-    for (const call of calls) {
-      const answer = await write([call])
+    for (const half of halvesOf(calls, options.subjectOf)) {
+      const answer = await write(half)
       answer()
     }
     return () => {}
@@ -156,6 +162,18 @@ export function createGroupCommit<Item, Outcome>(
       })
     },
   }
+}
+
+/** Divides calls in their order, but calls about the same subject follow each other. */
+function halvesOf<Item, Outcome>(
+  calls: readonly Call<Item, Outcome>[],
+  subjectOf: ((item: Item) => number) | undefined,
+): Call<Item, Outcome>[][] {
+  const subjectOfCall = ({ items: [first] }: Call<Item, Outcome>) =>
+    subjectOf && first !== undefined ? subjectOf(first) : 0
+  const sorted = calls.toSorted((one, other) => subjectOfCall(one) - subjectOfCall(other))
+  const middle = Math.ceil(sorted.length / 2)
+  return [sorted.slice(0, middle), sorted.slice(middle)]
 }
 
 function answerEach<Item, Outcome>(

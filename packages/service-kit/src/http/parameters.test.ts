@@ -86,9 +86,9 @@ describe('readParameters', () => {
     ['several', z.object({ a: text(), b: integer() }), { b: 'x' }, 'a is missing, b is invalid'],
     [
       'out of range',
-      z.object({ a: integer(1), b: integer(0, 9) }),
-      { a: 0, b: '10' },
-      'a does not have a valid value, b does not have a valid value',
+      z.object({ a: integer(1), b: integer(0, 9), c: decimal(0, 100), d: decimal() }),
+      { a: 0, b: '10', c: 100.5, d: '1e200' },
+      'a does not have a valid value, b does not have a valid value, c does not have a valid value, d does not have a valid value',
     ],
   ])('words its problem as clients expect: %s', (_case, schema, given, expected) => {
     expect(refusal(schema, given)).toBe(expected)

@@ -171,8 +171,12 @@ const decimalNumber = (value: unknown) =>
     ? Number(value)
     : value
 
-/** Reads a decimal number, also from text of at most 100 characters. */
-export const decimal = () => z.preprocess(decimalNumber, z.number())
+/**
+ * Reads a decimal number in a range, also from text of at most 100 characters. Every number has a range,
+ * because PostgreSQL cannot add up or average the largest ones that a float holds.
+ */
+export const decimal = (min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER) =>
+  z.preprocess(decimalNumber, z.number().min(min, outOfRange).max(max, outOfRange))
 
 const truths = new Map(
   Object.entries({ true: true, t: true, yes: true, y: true, on: true, '1': true }).concat(

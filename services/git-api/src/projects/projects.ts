@@ -37,7 +37,13 @@ import { listEmptyRepositoriesIn, type Storages } from '../storages/storages.js'
 import type { StorageSpace } from '../system/system.js'
 import type { ProjectFilter, ProjectOrder } from './list-store.js'
 import * as listStore from './list-store.js'
-import { deleteProject, type ProjectChanges, type ProjectWithOwner, updateProject } from './store.js'
+import {
+  deleteProject,
+  deleteStatuses,
+  type ProjectChanges,
+  type ProjectWithOwner,
+  updateProject,
+} from './store.js'
 
 /** The number of commits of a project, and its size on disk. */
 export interface ProjectStatistics {
@@ -302,6 +308,9 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
  * Removes a project, then its repository. The row is deleted first, because a repository without a row cannot
  * be reached. If this process is killed, orphaned-repositories.ts removes the remaining files later.
  *
+ * The statuses are deleted before the row, in parts, so that the row is not locked for long. When the
+ * deletion fails halfway, the project remains without them, and another try deletes the rest.
+ *
  * @throws DomainError precondition-failed
  */
 export async function removeProject(
@@ -310,13 +319,17 @@ export async function removeProject(
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<void> {
+  const requireSame = (transaction: PrismaTransaction) =>
+    requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
   const deleting = async (transaction: PrismaTransaction) => {
-    await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
+    await requireSame(transaction)
     await deleteProject(transaction, project.id)
     await recordProjectEvent(transaction, author, project.id, 'project_destroyed', {
       path_with_namespace: project.pathWithNamespace,
     })
   }
+  if (precondition) await inTransaction(database, requireSame)
+  await deleteStatuses(database, project.id)
   await inTransaction(database, deleting, deletingMsMax)
   try {
     await git.deleteRepository(project.diskPath)

@@ -258,6 +258,41 @@ export async function changeDefaultBranch(
   return count > 0
 }
 
+/** Most rows that one statement deletes, so that nobody waits long for its locks. */
+const deletedAtOnceMax = 10_000
+
+/** Rows that a post changes at this moment are skipped, so that neither side waits for the other. */
+const deleteRows = (table: string) => `WITH page AS (
+    SELECT id FROM ${table} WHERE project_id = $1 AND id > $2 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED),
+  gone AS (DELETE FROM ${table} WHERE project_id = $1 AND id IN (SELECT id FROM page))
+  SELECT max(id) AS last, count(*)::int AS count FROM page`
+
+/**
+ * Deletes the statuses and pipelines of a project, of which there may be millions, in many transactions.
+ * What is added or skipped meanwhile remains.
+ */
+export async function deleteStatuses(database: Pooled, projectId: number): Promise<void> {
+  for (const table of ['commit_statuses', 'pipelines']) {
+    let after: string | null = '0'
+    while (after !== null) after = await deletePage(database, table, projectId, after)
+  }
+}
+
+/** @returns the last id of a full page; null when it was not full */
+async function deletePage(
+  { pool }: Pooled,
+  table: string,
+  projectId: number,
+  after: string,
+): Promise<string | null> {
+  const { rows } = await pool.query<{ last: string; count: number }>(deleteRows(table), [
+    projectId,
+    after,
+    deletedAtOnceMax,
+  ])
+  return rows[0]?.count === deletedAtOnceMax ? rows[0].last : null
+}
+
 /** Deletes the project with its members, protections and statuses. The caller deletes the repository. */
 export async function deleteProject({ prisma }: DatabaseOrTransaction, id: number): Promise<void> {
   await prisma.project.deleteMany({ where: { id } })

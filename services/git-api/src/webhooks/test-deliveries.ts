@@ -20,7 +20,7 @@ import { findNewestDeployment } from '../delivery/deployments/store.js'
 import { findNewestRule } from '../delivery/impact-rules/store.js'
 import { readImpact } from '../delivery/impacts/store.js'
 import type { ProjectCall } from '../guards.js'
-import { findNewestRelease } from '../publishing/releases/store.js'
+import { findLastAddedRelease } from '../publishing/releases/store.js'
 import { findNewestComment } from '../repository/comments/store.js'
 import { getCommit } from '../repository/commits/commits.js'
 import { type Change, pushedCommits } from '../repository/pushes/pushes.js'
@@ -104,7 +104,7 @@ async function newestEvent(
     case 'impact_rule':
       return sampleImpact(database, event, change)
     case 'releases': {
-      const release = await findNewestRelease(database, project.id)
+      const release = await findLastAddedRelease(database, project.id)
       if (!release) throw invalid('Ensure the project has releases.')
       const commit = await findCommit(repository, tagRef(release.tag))
       return releaseHook(release, { ...change, action: 'create', commit })

@@ -11,7 +11,7 @@ import type { TestGitRepository } from '@switchyard/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createStatusRecorder } from '../../src/ci/statuses/status-recorder.js'
-import type { StatusLabel } from '../../src/ci/statuses/store.js'
+import type { StatusKey } from '../../src/ci/statuses/store.js'
 import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 
 let harness: GitHarness
@@ -108,6 +108,35 @@ test('a page of many statuses has a total and links to the pages beside it', asy
   }
 })
 
+test('while a project is locked for its deletion, only its own posts are refused, and may be sent again', async () => {
+  const locked = await harness.project()
+  const user = await harness.database.prisma.user.findFirstOrThrow({ where: { username: 'dora' } })
+  const recorder = createStatusRecorder(harness.database)
+  const record = (projectId: number, name: string) =>
+    recorder.record({
+      key: { projectId, sha: 'e'.repeat(40), ref: 'main', name },
+      anyRef: false,
+      author: user,
+      job: null,
+      apply: (current, now) => applyPost(current, { state: 'success' }, now),
+      delivery: () => ({ event: 'job', dedupeKey: '', payload: '' }),
+      pipelineDelivery: () => ({ event: 'pipeline', dedupeKey: randomUUID(), payload: '' }),
+    })
+  const deleting = await harness.database.pool.connect()
+  try {
+    await deleting.query('BEGIN')
+    await deleting.query('DELETE FROM projects WHERE id = $1', [locked.id])
+    const posts = ['a', 'b', 'c'].flatMap((name) => [record(project.id, name), record(locked.id, name)])
+    const outcomes = await Promise.allSettled(posts)
+    const refused = { status: 'rejected', reason: { kind: 'unavailable', retryAfterMs: 1000 } }
+    expect(outcomes).toMatchObject([1, 2, 3].flatMap(() => [{ status: 'fulfilled' }, refused]))
+  } finally {
+    await deleting.query('ROLLBACK')
+    deleting.release()
+  }
+  expect((await record(locked.id, 'a')).status.status).toBe('success')
+})
+
 const aPost = fc.record({
   name: fc.constantFrom('a', 'b'),
   ref: fc.constantFrom('main', null),
@@ -116,7 +145,7 @@ const aPost = fc.record({
   writer: fc.nat({ max: 2 }),
 })
 
-test('any posts of several processes at once never fail, leave one newest record for each label, and are all delivered to webhooks', async () => {
+test('any posts of several processes at once never fail, leave one newest record for each key, and are all delivered to webhooks', async () => {
   await harness.database.prisma.webhook.create({
     data: {
       scope: 'project',
@@ -139,10 +168,10 @@ test('any posts of several processes at once never fail, leave one newest record
       const sha = String(run).padStart(40, '0')
       const recorded = await Promise.all(
         posts.map(({ name, ref, anyRef, state, writer }) => {
-          const label: StatusLabel = { projectId: project.id, sha, ref, name }
+          const key: StatusKey = { projectId: project.id, sha, ref, name }
           const apply = (current: StatusFields | null, now: Date) => applyPost(current, { state }, now)
           return writers[writer]?.record({
-            label,
+            key,
             anyRef,
             author: user,
             job: null,
@@ -165,9 +194,9 @@ test('any posts of several processes at once never fail, leave one newest record
         expect(states.at(-1) ?? null).toBe(aggregateStatus(left))
         expect(states.every((state, index) => state !== states[index - 1])).toBe(true)
       }
-      const labelOf = (row: { name: string; ref: string | null }) => `${row.name} ${row.ref}`
-      const newest = rows.filter(({ superseded }) => !superseded).map(labelOf)
-      expect([...newest].sort()).toEqual([...new Set(rows.map(labelOf))].sort())
+      const keyOf = (row: { name: string; ref: string | null }) => `${row.name} ${row.ref}`
+      const newest = rows.filter(({ superseded }) => !superseded).map(keyOf)
+      expect([...newest].sort()).toEqual([...new Set(rows.map(keyOf))].sort())
       for (const row of rows) if (row.superseded) expect(isActive(row.status)).toBe(false)
       for (const name of ['a', 'b']) {
         const own = rows.filter((row) => row.name === name)

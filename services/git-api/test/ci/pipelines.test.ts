@@ -61,6 +61,19 @@ test('a commit and ref have one pipeline, whose id stays and whose state follows
   })
 })
 
+test('a stored coverage that cannot be averaged is left out of the coverage of the pipeline', async () => {
+  const coverages = { unit: 1_000_000, e2e: -1_000_000, docs: 30, lint: 50 }
+  for (const [name, coverage] of Object.entries(coverages)) {
+    await idOf(commits.side, { state: 'success', ref: 'average', name, coverage })
+  }
+  await harness.database.pool.query(
+    `UPDATE commit_statuses SET coverage = 1e200 WHERE sha = $1 AND ref = 'average' AND name = 'docs'`,
+    [commits.side],
+  )
+  const id = await idOf(commits.side, { state: 'success', ref: 'average', name: 'image', coverage: 100 })
+  expect((await ask('reporter', 'GET', path(`/${id}`))).body.coverage).toBe(37.5)
+})
+
 test('parallel posts create one pipeline, whose state is derived from all of them', async () => {
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>

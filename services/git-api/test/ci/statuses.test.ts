@@ -250,6 +250,7 @@ test.each([
   [{}, { error: 'state is missing, state does not have a valid value' }],
   [{ state: 'created' }, { error: 'state does not have a valid value' }],
   [{ state: 'success', coverage: 'much' }, { error: 'coverage is invalid' }],
+  [{ state: 'success', coverage: '1e200' }, { error: 'coverage does not have a valid value' }],
   [
     { state: 'success', target_url: 'javascript:alert(1)' },
     { message: { target_url: ['is blocked: Only allowed schemes are http, https'] } },

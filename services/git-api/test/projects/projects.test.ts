@@ -220,6 +220,38 @@ describe('DELETE /projects/:id', () => {
     await made({ path: 'to-go' })
   })
 
+  it('removes statuses and pipelines without waiting for the project, also more than fit one statement', async () => {
+    const { id } = await made({ path: 'to-empty' })
+    const { pool } = harness.database
+    await pool.query(
+      `INSERT INTO commit_statuses (project_id, sha, pipeline_id, name, status)
+       SELECT $1, 'a', 0, n, 'success' FROM generate_series(1, 20001) n`,
+      [id],
+    )
+    await pool.query('INSERT INTO pipelines (project_id, sha) SELECT $1, n FROM generate_series(1, 3) n', [
+      id,
+    ])
+    const posting = await pool.connect()
+    try {
+      await posting.query('BEGIN')
+      await posting.query('SELECT FROM projects WHERE id = $1 FOR KEY SHARE', [id])
+      const deleted = harness.send('owner', 'DELETE', `/projects/${id}`)
+      const isEmpty = async () => {
+        const { rows } = await pool.query(
+          `SELECT FROM commit_statuses WHERE project_id = $1 UNION ALL SELECT FROM pipelines WHERE project_id = $1`,
+          [id],
+        )
+        return rows.length === 0
+      }
+      await waitFor(isEmpty, { what: 'the statuses to be removed' })
+      await posting.query('COMMIT')
+      expect((await deleted).status).toBe(202)
+    } finally {
+      posting.release()
+    }
+    expect((await harness.send('owner', 'GET', `/projects/${id}`)).status).toBe(404)
+  })
+
   it('takes as long as the deletion of its rows', async () => {
     const { id } = await made({ path: 'to-wait' })
     const { pool } = harness.database

@@ -67,10 +67,7 @@ const pipelineBadge = (database: Database) =>
     },
   })
 
-const perCent = (preset: number) =>
-  decimal()
-    .refine((value) => value >= 0 && value <= 100, { error: 'does not have a valid value' })
-    .default(preset)
+const perCent = (preset: number) => decimal(0, 100).default(preset)
 
 const coverageBadge = (database: Database) =>
   endpoint({

@@ -15,7 +15,7 @@ import {
   updateIn,
 } from '@switchyard/db/sql'
 import { unprocessable } from '@switchyard/domain'
-import { aggregateStatus, type CountedStatus } from '@switchyard/domain/commit-status'
+import { aggregateStatus, type CountedStatus, coverageMax } from '@switchyard/domain/commit-status'
 import {
   type AuthorRow,
   authorColumns,
@@ -31,7 +31,7 @@ import {
  * The commit and ref of a pipeline. A pipeline has all statuses of a commit and ref, and corresponds to a
  * pipeline of GitLab.
  */
-export interface PipelineLabel {
+export interface CommitAndRef {
   projectId: number
   sha: string
   ref: string | null
@@ -97,7 +97,7 @@ type Client = Pick<Pool | PoolClient, 'query'>
 
 const hookJobsMax = 100
 
-export const pipelineKey = ({ projectId, sha, ref }: PipelineLabel): string =>
+export const pipelineKey = ({ projectId, sha, ref }: CommitAndRef): string =>
   JSON.stringify([projectId, sha, ref])
 
 const fromPipelines = 'FROM pipelines p LEFT JOIN users u ON u.id = p.author_id'
@@ -260,7 +260,7 @@ function conditionOf({ projectId, ...filter }: PipelineFilter) {
 const pipelineJobsMax = 10_000
 
 /** A pipeline to which posts add statuses. Its row is locked until the transaction ends. */
-export interface OpenPipeline extends PipelineLabel {
+export interface OpenPipeline extends CommitAndRef {
   id: bigint
   /** The state before the posts; `created` for a new pipeline. */
   before: string
@@ -270,18 +270,18 @@ export interface OpenPipeline extends PipelineLabel {
 export type OpenPipelines = ReadonlyMap<string, OpenPipeline>
 
 /**
- * Finds or creates the pipelines of the labels and locks their rows in the same order in every writer. So
+ * Finds or creates the pipelines of statuses and locks their rows in the same order in every writer. So
  * when two transactions finish the last jobs of a pipeline, the second one sees the finished pipeline. Every
- * writer must lock its groups first.
+ * writer must lock the names of its statuses first.
  */
 export async function openPipelines(
   client: PoolClient,
-  labels: readonly (PipelineLabel & { authorId: number | null })[],
+  statuses: readonly (CommitAndRef & { authorId: number | null })[],
   now: Date,
 ): Promise<OpenPipelines> {
-  const distinct = [...new Map(labels.map((label) => [pipelineKey(label), label])).values()]
-  const items = distinct.map((label) => ({ ...label, createdAt: now, updatedAt: now }))
-  const { rows } = await client.query<PipelineLabel & { id: string; before: string }>(
+  const distinct = [...new Map(statuses.map((status) => [pipelineKey(status), status])).values()]
+  const items = distinct.map((status) => ({ ...status, createdAt: now, updatedAt: now }))
+  const { rows } = await client.query<CommitAndRef & { id: string; before: string }>(
     queryOf(openPipelineRows, items),
   )
   return new Map(rows.map((row) => [pipelineKey(row), { ...row, id: BigInt(row.id) }]))
@@ -297,7 +297,10 @@ interface Summary {
   coverage: number | null
 }
 
-/** A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index. */
+/**
+ * A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index. A stored coverage may be
+ * out of range, and `avg` fails for very large ones.
+ */
 const summaries = `SELECT given.number, state.*
   FROM unnest($1::int[], $2::text[], $3::text[]) WITH ORDINALITY AS given (project_id, sha, ref, number)
   CROSS JOIN LATERAL (
@@ -305,7 +308,7 @@ const summaries = `SELECT given.number, state.*
       jsonb_agg(DISTINCT jsonb_build_object('status', s.status, 'allowFailure', s.allow_failure)) AS counted,
       min(s.started_at) AS "startedAt",
       CASE WHEN bool_and(s.finished_at IS NOT NULL) THEN max(s.finished_at) END AS "finishedAt",
-      avg(s.coverage) AS coverage
+      avg(s.coverage) FILTER (WHERE abs(s.coverage) <= ${coverageMax}) AS coverage
     FROM (
       SELECT * FROM commit_statuses
       WHERE project_id = given.project_id AND sha = given.sha AND ref = given.ref AND NOT superseded

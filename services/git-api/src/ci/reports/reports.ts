@@ -79,8 +79,8 @@ export async function storeReport(
   if (!status) throw notFound('Status of this commit, name and ref')
   const refusal = await findQuotaRefusal(storageSpace, access, store.bytesOf(parsed))
   if (refusal !== null) throw tooLarge(refusal)
-  const label = { ...ofStatus, ref: status.ref, pipelineId: status.pipelineId, statusId: status.id }
-  await store.replaceReport(database, label, parsed, caller.user.id)
+  const reported = { ...ofStatus, ref: status.ref, pipelineId: status.pipelineId, statusId: status.id }
+  await store.replaceReport(database, reported, parsed, caller.user.id)
   const { reports } = await store.listReports(database, {
     ...ofStatus,
     format: parsed.format,

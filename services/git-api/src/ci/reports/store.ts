@@ -46,7 +46,7 @@ const fromReports = 'FROM status_reports r LEFT JOIN users u ON u.id = r.author_
 type ReportRow = Omit<StoredReport, 'author'> & AuthorRow
 
 /** The status that a report belongs to. */
-export interface ReportLabel {
+export interface ReportedStatus {
   projectId: number
   sha: string
   ref: string | null
@@ -63,7 +63,7 @@ export interface ReportLabel {
  */
 export async function replaceReport(
   { pool }: Pooled,
-  { projectId, sha, ref, name, pipelineId, statusId }: ReportLabel,
+  { projectId, sha, ref, name, pipelineId, statusId }: ReportedStatus,
   { format, tests, findings, outcomes, entries }: ParsedReport,
   authorId: number,
 ): Promise<void> {

@@ -2,16 +2,15 @@ import type { JobIdentity } from '@switchyard/domain/access'
 import { isActive, type StatusFields } from '@switchyard/domain/commit-status'
 import type { NewDelivery, Recipient } from '@switchyard/webhooks'
 import type { PipelineWithJobs } from '../pipelines/store.js'
-import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './store.js'
+import type { StatusAuthor, StatusKey, StatusName, StatusWithAuthor } from './store.js'
 
 /** One posted status. */
-export interface StatusPosting {
-  /** The label for a new record. */
-  label: StatusLabel
+export interface PostedStatus {
+  /** The key of a new record. */
+  key: StatusKey
   /**
    * Whether the post may change an active record of this commit and name with any ref: the record of the
-   * label's ref first, otherwise the newest one. Without such a record, a new record gets the ref of the
-   * label.
+   * key's ref first, otherwise the newest one. Without such a record, a new record gets the ref of the key.
    */
   anyRef: boolean
   author: StatusAuthor
@@ -29,7 +28,7 @@ export interface StatusPosting {
  * The records that posts to one commit and name can change, and the project's webhooks that subscribe to
  * status changes.
  */
-export interface GroupState {
+export interface NamedStatuses {
   /** The newest record of each relevant ref, oldest record first. */
   newest: StatusWithAuthor[]
   webhooks: Recipient[]
@@ -43,7 +42,7 @@ export interface RecordedStatus {
 }
 
 /** A record to write, with the fields after the last post. */
-interface DirtyRecord {
+interface RecordToWrite {
   status: StatusWithAuthor
   /** Whether the record has no id yet. */
   isNew: boolean
@@ -51,59 +50,59 @@ interface DirtyRecord {
 
 /** The result of one post: the record after this post. */
 interface Folded extends RecordedStatus {
-  record: DirtyRecord
+  record: RecordToWrite
 }
 
 export interface FoldedPosts {
   /** Results in the order of the posts. */
   results: Folded[]
-  dirty: DirtyRecord[]
+  toWrite: RecordToWrite[]
 }
 
 /** Returns the key of a commit and a status name. Posts with the same key are applied one after the other. */
-export const groupKey = ({ projectId, sha, name }: Omit<StatusLabel, 'ref'>): string =>
+export const nameKey = ({ projectId, sha, name }: StatusName): string =>
   JSON.stringify([projectId, sha, name])
 
 /** Records by ref, oldest record first. */
-type RecordsByRef = Map<string | null, DirtyRecord>
+type RecordsByRef = Map<string | null, RecordToWrite>
 
 /** Applies posts in their order. A post to a finished record starts a new record. */
 export function foldPosts(
-  postings: readonly StatusPosting[],
-  states: ReadonlyMap<string, GroupState>,
+  posts: readonly PostedStatus[],
+  states: ReadonlyMap<string, NamedStatuses>,
   now: Date,
 ): FoldedPosts {
-  const groups = new Map<string, RecordsByRef>()
+  const named = new Map<string, RecordsByRef>()
   for (const [key, { newest }] of states) {
-    groups.set(key, new Map(newest.map((status) => [status.ref, { status, isNew: false }])))
+    named.set(key, new Map(newest.map((status) => [status.ref, { status, isNew: false }])))
   }
-  const dirty = new Set<DirtyRecord>()
-  const results = postings.map((posting): Folded => {
-    const records: RecordsByRef = groups.get(groupKey(posting.label)) ?? new Map()
-    groups.set(groupKey(posting.label), records)
-    const before = recordFor(posting, records)
+  const toWrite = new Set<RecordToWrite>()
+  const results = posts.map((post): Folded => {
+    const records: RecordsByRef = named.get(nameKey(post.key)) ?? new Map()
+    named.set(nameKey(post.key), records)
+    const before = recordFor(post, records)
     const active = before && isActive(before.status.status) ? before : undefined
-    const fields = posting.apply((active?.status ?? null) as StatusFields | null, now)
+    const fields = post.apply((active?.status ?? null) as StatusFields | null, now)
     const changed = active?.status.status !== fields.status
-    const record = active ?? begun(posting, fields, now)
+    const record = active ?? begun(post, fields, now)
     record.status = { ...record.status, ...fields, updatedAt: now }
     if (!active) {
       if (before) {
         before.status = { ...before.status, superseded: true }
-        dirty.add(before)
+        toWrite.add(before)
       }
-      records.delete(posting.label.ref)
-      records.set(posting.label.ref, record)
+      records.delete(post.key.ref)
+      records.set(post.key.ref, record)
     }
-    dirty.add(record)
+    toWrite.add(record)
     return { record, status: record.status, changed }
   })
-  return { results, dirty: [...dirty] }
+  return { results, toWrite: [...toWrite] }
 }
 
 /** Returns the record that a post changes or supersedes. */
-function recordFor({ label, anyRef }: StatusPosting, records: RecordsByRef): DirtyRecord | undefined {
-  const own = records.get(label.ref)
+function recordFor({ key, anyRef }: PostedStatus, records: RecordsByRef): RecordToWrite | undefined {
+  const own = records.get(key.ref)
   if (!anyRef || (own && isActive(own.status.status))) return own
   return [...records.values()].findLast(({ status }) => isActive(status.status)) ?? own
 }
@@ -112,11 +111,11 @@ function recordFor({ label, anyRef }: StatusPosting, records: RecordsByRef): Dir
  * Creates a record with the fields of its first post. The record gets its id and its pipeline when it is
  * written.
  */
-const begun = ({ label, author, job }: StatusPosting, fields: StatusFields, now: Date): DirtyRecord => ({
+const begun = ({ key, author, job }: PostedStatus, fields: StatusFields, now: Date): RecordToWrite => ({
   isNew: true,
   status: {
     id: 0n,
-    ...label,
+    ...key,
     ...fields,
     pipelineId: 0n,
     allowFailure: false,

@@ -1,6 +1,6 @@
 import type { Database } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import { postedStates, statusLinksMax } from '@switchyard/domain/commit-status'
+import { coverageMax, postedStates, statusLinksMax } from '@switchyard/domain/commit-status'
 import {
   bigRowId,
   created,
@@ -81,7 +81,7 @@ const createStatus = (deps: StatusDependencies) =>
       context: optionalText(text()),
       target_url: optionalText(text()),
       description: optionalText(text(proseCharsMax)),
-      coverage: optional(decimal()),
+      coverage: optional(decimal(-coverageMax, coverageMax)).meta({ description: 'In per cent' }),
       pipeline_id: optional(bigRowId()),
       stage: optionalText(text()).meta({ description: 'The stage of the pipeline; `external` without one' }),
       report: links().meta({ description: 'URLs of the reports of the build' }),

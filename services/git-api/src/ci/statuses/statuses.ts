@@ -49,11 +49,11 @@ export async function recordStatus(
   const pipeline = await findGivenPipeline(database, project.id, sha, command)
   const given = pipeline ? pipeline.ref : command.ref
   const ref = given === undefined ? await findBranchContaining(repository, sha, project.defaultBranch) : given
-  const label = { projectId: project.id, sha, ref, name: command.name }
+  const key = { projectId: project.id, sha, ref, name: command.name }
   const about = { project, commit, user: caller.user, baseUrl }
   const { status, changed } = await statuses
     .record({
-      label,
+      key,
       anyRef: given === undefined,
       author: caller.user,
       job: caller.token.job ?? null,

@@ -55,13 +55,16 @@ type StatusRecord = Omit<CommitStatus, 'report' | 'artifacts'> & {
 
 export type StatusWithAuthor = StatusRecord & { author: StatusAuthor | null }
 
-/** The subject of a status. Posts to one label change one record as long as the record is active. */
-export interface StatusLabel {
+/** Identifies a status. Posts with one key change one record as long as the record is active. */
+export interface StatusKey {
   projectId: number
   sha: string
   ref: string | null
   name: string
 }
+
+/** A name that a commit has statuses of, each with another ref. */
+export type StatusName = Omit<StatusKey, 'ref'>
 
 /** The columns of `commit_statuses`. */
 const columns = rowColumns<StatusRecord>({

@@ -3,10 +3,10 @@ import type { PoolClient } from '@switchyard/db'
 import { queryOf } from '@switchyard/db/sql'
 import { activeStates } from '@switchyard/domain/commit-status'
 import type { Recipient } from '@switchyard/webhooks'
-import { type GroupState, groupKey, type StatusPosting } from './fold-posts.js'
+import { type NamedStatuses, nameKey, type PostedStatus } from './fold-posts.js'
 import {
   insertStatuses,
-  type StatusLabel,
+  type StatusName,
   type StatusRow,
   type StatusWithAuthor,
   statusColumns,
@@ -14,13 +14,24 @@ import {
   updateStatuses,
 } from './store.js'
 
+/** Longest wait for a project that is being deleted or renamed. Posts to other projects wait as long. */
+const projectWaitMs = 300
+
 /**
- * Returns the statement that begins a transaction and locks the groups until its end. It takes the locks in
- * the order of their numbers, so writers with several groups cannot deadlock.
+ * Returns the statement that begins a transaction and locks the names of statuses and their projects until
+ * its end. It takes the locks in the order of their numbers, so writers with several names cannot deadlock.
+ * The lock of a project lets it be changed, but not deleted, and fails as `lockNotAvailable`.
  */
-export function beginWithGroupLocks(groupKeys: readonly string[]): string {
-  const numbers = [...new Set(groupKeys.map(lockNumber))].sort((a, b) => (a < b ? -1 : 1))
-  return `BEGIN; SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number`
+export function beginWithLocks(names: readonly StatusName[]): string {
+  const numbers = [...new Set(names.map((name) => lockNumber(nameKey(name))))].sort((a, b) =>
+    a < b ? -1 : 1,
+  )
+  const projectIds = new Set(names.map(({ projectId }) => projectId))
+  return `BEGIN;
+    SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number;
+    SET LOCAL lock_timeout = ${projectWaitMs};
+    SELECT FROM projects WHERE id IN (${[...projectIds].join(',')}) ORDER BY id FOR KEY SHARE;
+    SET LOCAL lock_timeout = DEFAULT`
 }
 
 const lockNumber = (key: string): bigint => createHash('sha256').update(key).digest().readBigInt64LE()
@@ -30,20 +41,20 @@ function webhooksOf(event: 'job' | 'pipeline'): string {
       SELECT coalesce(jsonb_agg(jsonb_build_object('id', w.id, 'bodyTemplate', w.body_template,
         'messageFormat', w.message_format)), '[]')
       FROM webhooks w
-      WHERE w.project_id = label.project_id AND w.scope = 'project' AND w.enabled AND '${event}' = ANY (w.events)
+      WHERE w.project_id = post.project_id AND w.scope = 'project' AND w.enabled AND '${event}' = ANY (w.events)
     )`
 }
 
 /**
- * A query for the newest record of each label and, with `any_ref`, the newest active records of other refs,
+ * A query for the newest record of each key and, with `any_ref`, the newest active records of other refs,
  * at most one for each post. A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index.
  */
-const newestOfLabels = `SELECT given.webhooks,
+const newestOfKeys = `SELECT given.webhooks,
     given.pipeline_webhooks AS "pipelineWebhooks", given.number, ${statusColumns}
   FROM (
     SELECT *, ${webhooksOf('job')} AS webhooks, ${webhooksOf('pipeline')} AS pipeline_webhooks
     FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY
-      AS label (project_id, sha, ref, name, any_ref, number)
+      AS post (project_id, sha, ref, name, any_ref, number)
   ) given
   LEFT JOIN LATERAL (
     SELECT * FROM commit_statuses
@@ -67,42 +78,40 @@ interface ReadRow extends Omit<StatusRow, 'id'> {
   pipelineWebhooks: Recipient[]
   /** Number of the post, from 1. */
   number: string
-  /** Null when the label has no record. */
+  /** Null when the key has no record. */
   id: string | null
 }
 
-/** @returns the state of each group that the posts belong to */
-export async function readGroups(
+/** @returns the statuses of each name that the posts are about, by {@link nameKey} */
+export async function readNamedStatuses(
   client: PoolClient,
-  postings: readonly StatusPosting[],
-): Promise<Map<string, GroupState>> {
-  const distinct = [
-    ...new Map(postings.map((posting) => [labelKey(posting.label, posting.anyRef), posting])).values(),
-  ]
+  posts: readonly PostedStatus[],
+): Promise<Map<string, NamedStatuses>> {
+  const distinct = [...new Map(posts.map((post) => [postKey(post), post])).values()]
   const { rows } = await client.query<ReadRow>({
-    name: 'newest-of-status-labels',
-    text: newestOfLabels,
+    name: 'newest-of-status-keys',
+    text: newestOfKeys,
     values: [
-      distinct.map(({ label }) => label.projectId),
-      distinct.map(({ label }) => label.sha),
-      distinct.map(({ label }) => label.ref),
-      distinct.map(({ label }) => label.name),
+      distinct.map(({ key }) => key.projectId),
+      distinct.map(({ key }) => key.sha),
+      distinct.map(({ key }) => key.ref),
+      distinct.map(({ key }) => key.name),
       distinct.map(({ anyRef }) => anyRef),
       activeStates,
-      postings.length,
+      posts.length,
     ],
   })
-  const groups = new Map<string, GroupState>()
+  const found = new Map<string, NamedStatuses>()
   for (const { webhooks, pipelineWebhooks, number, id, ...columns } of rows) {
-    const key = groupKey((distinct[Number(number) - 1] as StatusPosting).label)
-    const group = groups.get(key) ?? { newest: [], webhooks, pipelineWebhooks }
-    if (id !== null) group.newest.push(statusOf({ ...columns, id }))
-    groups.set(key, group)
+    const key = nameKey((distinct[Number(number) - 1] as PostedStatus).key)
+    const statuses = found.get(key) ?? { newest: [], webhooks, pipelineWebhooks }
+    if (id !== null) statuses.newest.push(statusOf({ ...columns, id }))
+    found.set(key, statuses)
   }
-  return groups
+  return found
 }
 
-const labelKey = ({ projectId, sha, ref, name }: StatusLabel, anyRef: boolean): string =>
+const postKey = ({ key: { projectId, sha, ref, name }, anyRef }: PostedStatus): string =>
   JSON.stringify([projectId, sha, ref, name, anyRef])
 
 export async function changeStatuses(

@@ -70,7 +70,7 @@ export async function getStoredRelease(
 
 /** Returns the tag of the newest release whose date is not in the future. @throws DomainError not-found */
 export async function getLatestTag(database: Database, { project }: ProjectCall): Promise<string> {
-  const release = await store.findLatestRelease(database, project.id, new Date())
+  const release = await store.findLatestPublishedRelease(database, project.id, new Date())
   if (!release) throw notFound('Release')
   return release.tag
 }

@@ -59,7 +59,7 @@ export const findRelease = (
   prisma.release.findUnique({ where: { projectId_tag: { projectId, tag } }, include: withAuthorAndLinks })
 
 /** Finds the release with the latest date that is not in the future. */
-export const findLatestRelease = (
+export const findLatestPublishedRelease = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   now: Date,
@@ -69,7 +69,8 @@ export const findLatestRelease = (
     orderBy: [{ releasedAt: 'desc' }, { id: 'desc' }],
   })
 
-export const findNewestRelease = (
+/** Finds the release that was added last, whatever its date. */
+export const findLastAddedRelease = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
 ): Promise<ReleaseWithLinks | null> =>
