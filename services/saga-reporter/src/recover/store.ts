@@ -138,13 +138,13 @@ export async function extendLease(
  */
 const thisMillisecond = "date_trunc('milliseconds', now())"
 
-/** Sets when the saga may be leased again: after the pause, or at once. */
+/** Ends leases. It sets when the sagas may be leased again: after the pause, or at once. */
 const resolve = {
   name: 'saga-lease-resolve',
   text: `UPDATE saga_leases l SET resolution = $2, resolved_at = now(), note = $3, leased_until = now(),
       attempts = CASE $2 WHEN 'failed' THEN l.attempts WHEN 'done' THEN 0 ELSE greatest(l.attempts - 1, 0) END,
       available_at = CASE WHEN $2 = 'failed' THEN now() + ${pauseAfter('l.attempts')} ELSE ${thisMillisecond} END
-    WHERE l.token = $1 AND l.resolution IS NULL AND l.leased_until > now()
+    WHERE l.token = ANY ($1::uuid[]) AND l.resolution IS NULL AND l.leased_until > now()
       AND ($4::text[] IS NULL OR l.tenant = ANY ($4))
     RETURNING l.available_at AS "availableAt"`,
 }
@@ -167,8 +167,13 @@ export async function resolveLease(
   { resolution, note }: { resolution: LeaseResolution; note: string | null },
 ): Promise<Date | null> {
   type Row = { availableAt: Date }
-  const ended = await pool.query<Row>({ ...resolve, values: [token, resolution, note, tenants] })
+  const ended = await pool.query<Row>({ ...resolve, values: [[token], resolution, note, tenants] })
   if (ended.rows[0]) return ended.rows[0].availableAt
   const before = await pool.query<Row>({ ...resolved, values: [token, resolution, tenants] })
   return before.rows[0]?.availableAt ?? null
+}
+
+/** Gives back leases with which nothing was tried. */
+export async function returnLeases({ pool }: Pooled, tokens: readonly string[]): Promise<void> {
+  await pool.query({ ...resolve, values: [tokens, 'returned' satisfies LeaseResolution, null, null] })
 }
