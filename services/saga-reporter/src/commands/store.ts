@@ -6,7 +6,7 @@ import {
   type Rows,
   recordAuditEvent,
 } from '@switchyard/db'
-import { lockName } from '@switchyard/db/sql'
+import { lockName, secondsLong } from '@switchyard/db/sql'
 import { conflict, notFound } from '@switchyard/domain'
 import {
   afterCommandEvent,
@@ -129,7 +129,7 @@ export const insertCommands = (
          author_id, author_name, expires_at, due_at)
        SELECT $1, given.saga_id, given.service_name, given.activity_id, $5, $6, $7, $8, $9, $10, until.time, until.time
        FROM unnest($2::text[], $3::text[], $4::text[]) AS given(saga_id, service_name, activity_id),
-         (SELECT now() + $11::double precision * interval '1 second' AS time) until
+         (SELECT now() + ${secondsLong('$11')} AS time) until
        ORDER BY given.saga_id
        ON CONFLICT (tenant, saga_id) WHERE state IN (${textOfStates(openCommandStates)}) DO NOTHING
        RETURNING ${commandColumns}`,
@@ -225,7 +225,7 @@ export async function getCommand(database: Pooled, { tenant, id }: CommandKey): 
 export type Decision = 'approve' | 'deny' | 'withdraw' | 'deliver_again'
 
 /** A redelivered command gets a new expiry. */
-const expiresAt = "COALESCE(now() + $5::double precision * interval '1 second', c.expires_at)"
+const expiresAt = `COALESCE(now() + ${secondsLong('$5')}, c.expires_at)`
 
 const decisions = {
   approve: { ...changeBy('approve', expiresAt), eventName: 'saga_command_approved' },
