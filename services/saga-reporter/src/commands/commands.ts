@@ -19,7 +19,7 @@ import {
   changeBatchByDecision,
   changeByDecision,
   type Decision,
-  settleCommands,
+  expireCommands,
   findBatch,
   getCommand,
   insertCommands,
@@ -63,7 +63,7 @@ export async function requestCommand(
   { activityId, ...request }: CommandRequest & { activityId: string | undefined },
   operator: Operator,
 ): Promise<SagaCommand> {
-  await settleCommands(database)
+  await expireCommands(database)
   const [target] = await listCommandTargets(database, tenant, [sagaId])
   if (!target) throw notFound('Saga')
   const step =
@@ -128,7 +128,7 @@ export async function planBatch(
   found: Found,
   kind: CommandKind,
 ): Promise<BatchPlan> {
-  await settleCommands(database)
+  await expireCommands(database)
   const ids = await listSagaIds(database, found, batchMax + 1)
   if (ids.length > batchMax) throw invalidParameters([`filter finds more than ${batchMax} sagas: narrow it`])
   const leftOut = { without_service: 0, without_step: 0, busy: 0, ended: 0 }
@@ -201,7 +201,7 @@ export async function decideBatch(
   decision: BatchDecision,
   operator: Operator,
 ): Promise<{ batchId: string; decided: number; leftOut: number }> {
-  await settleCommands(database)
+  await expireCommands(database)
   const batch = await findBatch(database, key)
   if (!batch) throw notFound('Batch')
   requireOtherThanAuthor(decision, batch, operator)

@@ -4,7 +4,7 @@ import { Wakeup } from '@switchyard/service-kit/lifecycle'
 import { createOutageLog, type Logger, type OutageLog } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
 import { type CommandDemand, listPending, type PendingCommand, type WantedCommands } from './lease-store.js'
-import { settleCommands } from './store.js'
+import { expireCommands } from './store.js'
 
 /** Interval of the checks for commands that other processes have stored, while a call waits. */
 const pollMs = 1000
@@ -87,7 +87,7 @@ export class CommandWaiting {
       await delay(pollMs, undefined, { ref: false })
       if (this.#waiting.size === 0) break
       try {
-        await settleCommands(this.#database)
+        await expireCommands(this.#database)
         this.announce(await listPending(this.#database, this.#services()))
         this.#outage.worked()
       } catch (error) {
