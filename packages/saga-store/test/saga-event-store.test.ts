@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createDatabase, type Database } from '@switchyard/db'
 import { type RawSagaEvent, SagaRejection, validateSagaEvent } from '@switchyard/domain/saga'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createSagaEventStore, type NewSagaEvent } from '../src/index.js'
 
 let testDatabase: TestDatabase
@@ -166,4 +166,36 @@ it('does not deadlock when batches about the same sagas come in any order at onc
   )
   const pending = await database.prisma.saga.findMany({ where: { id: { in: sagas } } })
   expect(pending.map(({ status }) => status)).toEqual(sagas.map(() => 'Pending'))
+})
+
+it('reads a few rows for an event that depends on all activities of its saga, however many they are', async () => {
+  const store = createSagaEventStore(database)
+  const of = { tenant: 'wide' }
+  await store.record([received(start, of), received(execute('a', 's'), of), received(execute('b', 's'), of)])
+  await database.pool.query(
+    `INSERT INTO saga_activities (tenant, id, saga_id, status, final_abort, given_up_at, first_seen_at, last_event_at)
+     SELECT 'wide', n::text, 's', CASE WHEN n % 2 = 0 THEN 'Compensated' ELSE 'CompensateAborted' END, n % 2 = 1,
+       CASE WHEN n % 2 = 1 THEN '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 second' END, now(), now()
+     FROM generate_series(1, 1000) n`,
+  )
+  const client = await database.pool.connect()
+  const query = vi.spyOn(Object.getPrototypeOf(client), 'query')
+  client.release()
+  const resolve = (receivedAt: string) =>
+    received(
+      { operation: 'OperatorResolved', sagaId: 's', author: 'root', note: '' },
+      { ...of, eventId: receivedAt, receivedAt: new Date(receivedAt) },
+    )
+  const readSaga = async () =>
+    (await database.pool.query("SELECT status, outcome FROM sagas WHERE tenant = 'wide' AND id = 's'"))
+      .rows[0]
+  await store.record([received(end, of), received(done('a'), of)])
+  expect(await readSaga()).toEqual({ status: 'Error', outcome: null })
+  await store.record([resolve('2026-01-01T00:16:38Z')])
+  expect(await readSaga()).toEqual({ status: 'Error', outcome: null })
+  await store.record([resolve('2026-01-01T00:16:39Z')])
+  expect(await readSaga()).toEqual({ status: 'Ended', outcome: 'inconsistent' })
+  const answers = await Promise.all(query.mock.results.map(({ value }) => value))
+  query.mockRestore()
+  expect(Math.max(...answers.map((answer) => answer?.rows?.length ?? 0))).toBeLessThan(10)
 })

@@ -33,6 +33,14 @@ export const leaseRows = ({ table, keys, free, order, set, select }: LeasedRows)
 export const leaseEnd = (ms: string): string => `now() + ${ms} * interval '1 ms'`
 
 /**
+ * Returns SQL for a time span.
+ *
+ * @param parameter SQL of its seconds, which need not be whole
+ */
+export const secondsLong = (parameter: string): string =>
+  `${parameter}::double precision * interval '1 second'`
+
+/**
  * Returns the SQL condition that no process holds a row of this table. The lease names its owner in the
  * columns `owner` and `owned_until`.
  */

@@ -9,11 +9,11 @@ export type CommandKind = (typeof commandKinds)[number]
 export const isAboutStep = (kind: CommandKind): boolean => kind === 'retry' || kind === 'skip'
 
 /** Statuses of a step that no command can act on: it has succeeded, did not happen, or was undone. */
-export const settledStepStatuses = ['Executed', 'Revoked', 'Compensated'] as const satisfies ActivityStatus[]
+export const finishedStepStatuses = ['Executed', 'Revoked', 'Compensated'] as const satisfies ActivityStatus[]
 
 /** Returns whether a step can be retried or skipped. */
 export const isStepOpen = (status: ActivityStatus): boolean =>
-  !(settledStepStatuses as readonly ActivityStatus[]).includes(status)
+  !(finishedStepStatuses as readonly ActivityStatus[]).includes(status)
 
 /**
  * Returns whether a command of this kind can still act on a saga. A saga that has ended has no open step, but

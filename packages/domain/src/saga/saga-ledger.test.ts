@@ -45,7 +45,7 @@ describe('a ledger', () => {
     const ledger = new SagaLedger()
     if (saga) {
       const facts = { finalAbort: false, overtimeNamedSaga: false, givenUpAt: null }
-      ledger.loadSaga(saga, new Map([['a', { status: 'Executed', ...facts }]]))
+      ledger.loadSaga(saga, [{ status: 'Executed', ...facts }])
     }
     apply(ledger, 2, end)
     expect(ledger.sagas).toMatchObject([{ outcome: 'succeeded' }])

@@ -41,6 +41,17 @@ export const needsFacts = (event: SagaEvent, saga: Saga, activity: Activity | nu
   operations[event.operation].needsFacts ||
   concernsSaga(saga, activity ?? { finalAbort: false, overtimeNamedSaga: false })
 
+/** The facts of all activities of a saga, on which its status and outcome depend. */
+interface SagaFacts {
+  /**
+   * Facts of the activities that are not loaded. Each occurs once, because only the kinds of facts matter and
+   * not their number.
+   */
+  others: readonly ActivityFacts[]
+  /** Facts of the loaded and the new activities, by their ids. */
+  loaded: Map<string, ActivityFacts>
+}
+
 /**
  * Applies events to the loaded sagas and activities of one tenant. When an empty ledger applies every event
  * of the log in order, its state equals that of the database.
@@ -49,11 +60,8 @@ export class SagaLedger {
   readonly #strict: boolean
   readonly #sagas = new Map<string, Saga>()
   readonly #activities = new Map<string, Activity>()
-  /**
-   * Facts of all activities of a saga by activity id, by saga id, including activities that are not loaded.
-   * Null: the facts are not loaded.
-   */
-  readonly #facts = new Map<string, Map<string, ActivityFacts> | null>()
+  /** Facts of all activities of a saga, by its id. Null: the facts are not loaded. */
+  readonly #facts = new Map<string, SagaFacts | null>()
   readonly #changedSagas = new Set<string>()
   readonly #changedActivities = new Set<string>()
 
@@ -69,16 +77,18 @@ export class SagaLedger {
   /**
    * Adds a saga.
    *
-   * @param facts of every activity of the saga by activity id, which the ledger updates; null when no event
-   * to apply {@link needsFacts}
+   * @param others facts of the activities of the saga that are not loaded, equal facts only once; null when
+   * no event to apply {@link needsFacts}
    */
-  loadSaga(saga: Saga, facts: Map<string, ActivityFacts> | null): void {
+  loadSaga(saga: Saga, others: readonly ActivityFacts[] | null): void {
     this.#sagas.set(saga.id, saga)
-    this.#facts.set(saga.id, facts)
+    this.#facts.set(saga.id, others && { others, loaded: new Map() })
   }
 
+  /** Adds an activity, after its saga. */
   loadActivity(activity: Activity): void {
     this.#activities.set(activity.id, activity)
+    if (activity.sagaId !== null) this.#facts.get(activity.sagaId)?.loaded.set(activity.id, activity)
   }
 
   /**
@@ -164,9 +174,9 @@ export class SagaLedger {
   }
 
   #noteInSaga(activity: Activity, saga: Saga | null, receivedAt: Date): void {
-    const { sagaId, status, finalAbort, overtimeNamedSaga, givenUpAt } = activity
+    const { sagaId } = activity
     if (sagaId === null) return
-    this.#factsOf(sagaId)?.set(activity.id, { status, finalAbort, overtimeNamedSaga, givenUpAt })
+    this.#factsOf(sagaId)?.loaded.set(activity.id, activity)
     let noted = noteActivityEvent(saga, sagaId, receivedAt)
     if (concernsSaga(noted, activity)) noted = deriveSagaState(noted, this.#allFactsOf(sagaId))
     if (noted === saga) return
@@ -205,14 +215,14 @@ export class SagaLedger {
   #allFactsOf(sagaId: string): ActivityFacts[] {
     const facts = this.#factsOf(sagaId)
     if (!facts) throw new Error(`the facts of the activities of saga ${sagaId} are needed and not loaded`)
-    return [...facts.values()]
+    return [...facts.others, ...facts.loaded.values()]
   }
 
   /** Returns the facts of a saga. A saga that was not loaded is new and has no activities. */
-  #factsOf(sagaId: string): Map<string, ActivityFacts> | null {
+  #factsOf(sagaId: string): SagaFacts | null {
     let facts = this.#facts.get(sagaId)
     if (facts === undefined) {
-      facts = new Map()
+      facts = { others: [], loaded: new Map() }
       this.#facts.set(sagaId, facts)
     }
     return facts

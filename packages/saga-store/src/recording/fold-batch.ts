@@ -46,7 +46,7 @@ class Fold {
     this.#state = state
     this.#strict = strict
     for (const [key, { tenant, row }] of state.sagas)
-      this.ledgerOf(tenant).loadSaga(row, state.facts.get(key) ?? null)
+      this.ledgerOf(tenant).loadSaga(row, state.otherFacts.get(key) ?? null)
     for (const { tenant, row } of state.activities.values()) this.ledgerOf(tenant).loadActivity(row)
   }
 

@@ -8,8 +8,8 @@ import type { NewSagaEvent } from './new-saga-event.js'
 export interface BatchState {
   sagas: Map<string, Stored<Saga>>
   activities: Map<string, Stored<Activity>>
-  /** Facts of every activity of the sagas for which events need them, by the activities' ids. */
-  facts: Map<string, Map<string, ActivityFacts>>
+  /** Different facts of the other activities of the sagas for which events need them. */
+  otherFacts: Map<string, ActivityFacts[]>
   /** Callers' ids of events that are in the log. */
   recordedIds: Set<string>
   /** Sagas that retention has removed. */
@@ -41,7 +41,7 @@ export async function readBatch(client: PoolClient, events: readonly NewSagaEven
   )
   const missing = (keys: readonly TenantKey[], rows: Map<string, unknown>) =>
     keys.filter((key) => !rows.has(keyText(key)))
-  const facts = await readFacts(client, sagasThatNeedFacts(events, sagas, activities))
+  const otherFacts = await readOtherFacts(client, sagasThatNeedFacts(events, sagas, activities), activities)
   const known = await readKnown(client, {
     event: uniqueKeys(eventIds),
     saga: missing(sagaKeys, sagas),
@@ -50,7 +50,7 @@ export async function readBatch(client: PoolClient, events: readonly NewSagaEven
   return {
     sagas,
     activities,
-    facts,
+    otherFacts,
     recordedIds: known.event,
     purgedSagas: known.saga,
     purgedActivities: known.activity,
@@ -98,24 +98,36 @@ function sagasThatNeedFacts(
   return [...needed.values()]
 }
 
-// OFFSET 0 keeps each key a look-up of its own, for the same reason as in lockByKey.
-const factsOfSagas = {
-  name: 'saga-activities-facts',
+/**
+ * Groups the facts, because a saga may have any number of activities, and its status depends only on which
+ * facts exist. Of the times at which compensations were given up, only the latest matters. PostgreSQL looks
+ * the activities up in one hash table for NOT IN.
+ */
+const otherFactsOfSagas = {
+  name: 'saga-activities-other-facts',
   text: `SELECT key.tenant, key.id AS "sagaId", found.*
     FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
     CROSS JOIN LATERAL (
-      SELECT ${activityTable.listOf('a', ['id', 'status', 'finalAbort', 'overtimeNamedSaga', 'givenUpAt'])}
-      FROM saga_activities a WHERE a.tenant = key.tenant AND a.saga_id = key.id OFFSET 0
+      SELECT a.status, a.final_abort AS "finalAbort", a.overtime_named_saga AS "overtimeNamedSaga",
+        max(a.given_up_at) AS "givenUpAt"
+      FROM saga_activities a WHERE a.tenant = key.tenant AND a.saga_id = key.id
+        AND (a.tenant, a.id) NOT IN (SELECT * FROM unnest($3::text[], $4::text[]))
+      GROUP BY a.status, a.final_abort, a.overtime_named_saga, a.given_up_at IS NULL
     ) AS found`,
 }
 
-async function readFacts(client: PoolClient, sagas: readonly TenantKey[]): Promise<BatchState['facts']> {
-  const found: BatchState['facts'] = new Map(sagas.map((key) => [keyText(key), new Map()]))
+/** Reads the facts of the activities of these sagas, except those that are locked. */
+async function readOtherFacts(
+  client: PoolClient,
+  sagas: readonly TenantKey[],
+  locked: BatchState['activities'],
+): Promise<BatchState['otherFacts']> {
+  const found: BatchState['otherFacts'] = new Map(sagas.map((key) => [keyText(key), []]))
   if (sagas.length === 0) return found
-  type Row = ActivityFacts & TenantKey & { sagaId: string }
-  const { rows } = await client.query<Row>({ ...factsOfSagas, values: tenantKeyArrays(sagas) })
-  for (const { tenant, sagaId, id, ...activityFacts } of rows)
-    found.get(keyText({ tenant, id: sagaId }))?.set(id, activityFacts)
+  type Row = ActivityFacts & { tenant: string; sagaId: string }
+  const values = [...tenantKeyArrays(sagas), ...tenantKeyArrays([...locked.values()])]
+  const { rows } = await client.query<Row>({ ...otherFactsOfSagas, values })
+  for (const { tenant, sagaId, ...facts } of rows) found.get(keyText({ tenant, id: sagaId }))?.push(facts)
   return found
 }
 

@@ -104,13 +104,13 @@ type ActivityRow = Omit<ActivityView, 'parameter' | 'result' | 'executeErrors' |
  * first seen.
  *
  * @param headBytesMax bytes of each payload to read
- * @param rows `after`: null: from the first one; `take`: null: all of them
+ * @param rows `after`: null: from the first one
  */
 export async function listActivityViews(
   database: Pooled,
   { tenant, sagaId }: SagaKey,
   headBytesMax: number,
-  { after, take }: { after: ActivityPosition | null; take: number | null },
+  { after, take }: { after: ActivityPosition | null; take: number },
 ): Promise<ActivityView[]> {
   const position = after ? [after.order ?? orderMissing, after.firstSeenAt, after.id] : [null, null, null]
   const values = [tenant, sagaId, headBytesMax, ...position, take]

@@ -3,7 +3,7 @@ import { type Database, isDatabaseUnavailable } from '@switchyard/db'
 import { type Clock, dayMs, isRefusal } from '@switchyard/domain'
 import type { SagaEventStore } from '@switchyard/saga-store'
 import { type Repeated, repeat } from '@switchyard/service-kit/lifecycle'
-import type { Logger } from '@switchyard/service-kit/observability'
+import { createOutageLog, type Logger, type OutageLog } from '@switchyard/service-kit/observability'
 import { runBulkStep } from './step.js'
 import { type BulkLease, claimBulkJob, failBulkJob, releaseBulkJob } from './step-store.js'
 import { deleteBulkJob } from './store.js'
@@ -29,6 +29,10 @@ interface Dependencies {
 export function startBulkRunner(deps: Dependencies): Repeated {
   const { database, clock, logger } = deps
   const owner = randomUUID()
+  const outage = createOutageLog(logger, {
+    lost: 'could not run bulk jobs; trying again every 2 s',
+    back: 'bulk jobs run again',
+  })
   let cleanedMs = 0
 
   async function clean(stopping: AbortSignal): Promise<void> {
@@ -44,20 +48,31 @@ export function startBulkRunner(deps: Dependencies): Repeated {
     while (!stopping.aborted) {
       const lease = await claimBulkJob(database, owner, leaseMs)
       if (!lease) return clean(stopping)
-      await work(deps, lease, stopping)
+      await work(deps, lease, outage, stopping)
     }
   }
 
-  return repeat(workOnAll, pauseMs, (error) =>
-    logger.warn({ err: error }, 'could not run bulk jobs; trying again in 2 s'),
-  )
+  const workAndReport = async (stopping: AbortSignal) => {
+    await workOnAll(stopping)
+    outage.worked()
+  }
+  return repeat(workAndReport, pauseMs, (error) => outage.failed({ err: error }))
 }
 
 /** Works on a job until it ends, the lease ends, or the process stops. */
-async function work(deps: Dependencies, lease: BulkLease, stopping: AbortSignal): Promise<void> {
+async function work(
+  deps: Dependencies,
+  lease: BulkLease,
+  outage: OutageLog,
+  stopping: AbortSignal,
+): Promise<void> {
   const { database, logger } = deps
   try {
-    while (!stopping.aborted) if (!(await runBulkStep({ ...deps, leaseMs }, lease))) return
+    while (!stopping.aborted) {
+      const isLeft = await runBulkStep({ ...deps, leaseMs }, lease)
+      outage.worked()
+      if (!isLeft) return
+    }
     await releaseBulkJob(database, lease)
   } catch (error) {
     if (isTemporary(error)) {

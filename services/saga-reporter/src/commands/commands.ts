@@ -9,7 +9,7 @@ import {
   type CommandLease,
   type CommandLeaseKey,
   leasePending,
-  returnCommand,
+  returnCommands,
   type WantedCommands,
 } from './lease-store.js'
 import {
@@ -19,12 +19,12 @@ import {
   changeBatchByDecision,
   changeByDecision,
   type Decision,
+  expireCommands,
   findBatch,
   getCommand,
   insertCommands,
   type Operator,
   type SagaCommand,
-  settleCommands,
 } from './store.js'
 import { type CommandTarget, findStepStatus, listCommandTargets, listSagaIds } from './target-store.js'
 import type { CommandWaiting } from './waiting.js'
@@ -63,7 +63,7 @@ export async function requestCommand(
   { activityId, ...request }: CommandRequest & { activityId: string | undefined },
   operator: Operator,
 ): Promise<SagaCommand> {
-  await settleCommands(database)
+  await expireCommands(database)
   const [target] = await listCommandTargets(database, tenant, [sagaId])
   if (!target) throw notFound('Saga')
   const step =
@@ -128,7 +128,7 @@ export async function planBatch(
   found: Found,
   kind: CommandKind,
 ): Promise<BatchPlan> {
-  await settleCommands(database)
+  await expireCommands(database)
   const ids = await listSagaIds(database, found, batchMax + 1)
   if (ids.length > batchMax) throw invalidParameters([`filter finds more than ${batchMax} sagas: narrow it`])
   const leftOut = { without_service: 0, without_step: 0, busy: 0, ended: 0 }
@@ -201,7 +201,7 @@ export async function decideBatch(
   decision: BatchDecision,
   operator: Operator,
 ): Promise<{ batchId: string; decided: number; leftOut: number }> {
-  await settleCommands(database)
+  await expireCommands(database)
   const batch = await findBatch(database, key)
   if (!batch) throw notFound('Batch')
   requireOtherThanAuthor(decision, batch, operator)
@@ -240,7 +240,10 @@ export async function leaseCommands(
     for (;;) {
       if (signal.aborted) return []
       const leased = await leasePending(database, wanted)
-      if (signal.aborted) await giveBack(database, leased)
+      if (signal.aborted) {
+        const tokens = leased.map(({ leaseToken }) => leaseToken)
+        await returnCommands(database, tokens, { tenants: null, service: null }, null)
+      }
       const leftMs = endMs - performance.now()
       if (leased.length > 0 || leftMs <= 0 || waiting.isClosed) return leased
       await waiting.wait(wanted, leftMs, signal)
@@ -248,11 +251,6 @@ export async function leaseCommands(
   } finally {
     leave()
   }
-}
-
-async function giveBack(database: Pooled, leased: readonly CommandLease[]): Promise<void> {
-  for (const { leaseToken: token } of leased)
-    await returnCommand(database, { token, tenants: null, service: null }, null)
 }
 
 /**
@@ -268,9 +266,9 @@ export async function acknowledgeCommand(
 ): Promise<void> {
   const store = async (lease: CommandLeaseKey) => {
     if (answer !== 'return') return answerCommand(database, lease, answer, message)
-    const returned = await returnCommand(database, lease, message)
-    if (returned) waiting.announce([returned])
-    return returned !== null
+    const returned = await returnCommands(database, [lease.token], lease, message)
+    waiting.announce(returned)
+    return returned.length > 0
   }
   if (key === null || !(await store(key)))
     throw invalid('this lease has ended, or its command has another answer')

@@ -86,8 +86,8 @@ export interface CommandLeaseKey {
 
 export type CommandAnswer = 'succeed' | 'fail' | 'refuse'
 
-const ownLease =
-  'c.lease_token = $1 AND ($2::text[] IS NULL OR c.tenant = ANY ($2)) AND ($3::text IS NULL OR c.service_name = $3)'
+const isVisible = '($2::text[] IS NULL OR c.tenant = ANY ($2)) AND ($3::text IS NULL OR c.service_name = $3)'
+const ownLease = `c.lease_token = $1 AND ${isVisible}`
 
 const answering = (event: CommandAnswer) => {
   const { isPossible, assignments } = changeBy(event)
@@ -111,21 +111,25 @@ const returning = {
   name: 'saga-commands-return',
   text: `UPDATE saga_commands c SET ${giveBack.assignments}, lease_token = NULL, deliveries = c.deliveries - 1,
       message = CASE WHEN c.doubtful THEN NULL ELSE $4 END
-    WHERE ${ownLease} AND c.due_at > now() AND ${giveBack.isPossible}
+    WHERE c.lease_token = ANY ($1::uuid[]) AND ${isVisible} AND c.due_at > now() AND ${giveBack.isPossible}
     RETURNING c.tenant, c.service_name AS "serviceName", c.id`,
 }
 
-/** Returns a command; null when its lease has ended, because the command may then have been executed. */
-export async function returnCommand(
+/**
+ * Returns leased commands, so that they can be leased again. A command whose lease has ended is left out,
+ * because it may have been executed.
+ */
+export async function returnCommands(
   { pool }: Pooled,
-  { token, tenants, service }: CommandLeaseKey,
+  tokens: readonly string[],
+  { tenants, service }: Omit<CommandLeaseKey, 'token'>,
   message: string | null,
-): Promise<PendingCommand | null> {
+): Promise<PendingCommand[]> {
   const { rows } = await pool.query<PendingCommand>({
     ...returning,
-    values: [token, tenants, service, message],
+    values: [tokens, tenants, service, message],
   })
-  return rows[0] ?? null
+  return rows
 }
 
 /** Stores the answer of a lease's holder; false when the command has another answer or another holder. */

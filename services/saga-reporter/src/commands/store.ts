@@ -6,7 +6,7 @@ import {
   type Rows,
   recordAuditEvent,
 } from '@switchyard/db'
-import { lockName } from '@switchyard/db/sql'
+import { lockName, secondsLong } from '@switchyard/db/sql'
 import { conflict, notFound } from '@switchyard/domain'
 import {
   afterCommandEvent,
@@ -81,17 +81,28 @@ export function changeBy(event: CommandEvent, dueAt = 'expires_at') {
 
 const timeUp = changeBy('time_up')
 
-const settle = {
-  name: 'saga-commands-settle',
+const expiredMax = 1000
+
+const expire = {
+  name: 'saga-commands-expire',
   text: `UPDATE saga_commands c SET ${timeUp.assignments}
-    FROM (SELECT tenant, id FROM saga_commands WHERE due_at <= now() ORDER BY due_at LIMIT 1000
+    FROM (SELECT tenant, id FROM saga_commands WHERE due_at <= now() ORDER BY due_at LIMIT ${expiredMax}
       FOR UPDATE SKIP LOCKED) due
     WHERE c.tenant = due.tenant AND c.id = due.id AND c.due_at <= now() AND ${timeUp.isPossible}`,
 }
 
-/** Ends expired commands and leases. Every read of commands calls it first. */
-export async function settleCommands({ pool }: Pooled): Promise<void> {
-  await pool.query(settle)
+/** Most statements of one call. The next call goes on. */
+const expiryRoundsMax = 20
+
+/**
+ * Ends expired commands and leases. Whatever shows or counts the states of commands calls it first; leasing
+ * checks the times of the commands itself.
+ */
+export async function expireCommands({ pool }: Pooled): Promise<void> {
+  for (let round = 0; round < expiryRoundsMax; round += 1) {
+    const { rowCount } = await pool.query(expire)
+    if ((rowCount ?? 0) < expiredMax) return
+  }
 }
 
 export interface NewCommands {
@@ -129,7 +140,7 @@ export const insertCommands = (
          author_id, author_name, expires_at, due_at)
        SELECT $1, given.saga_id, given.service_name, given.activity_id, $5, $6, $7, $8, $9, $10, until.time, until.time
        FROM unnest($2::text[], $3::text[], $4::text[]) AS given(saga_id, service_name, activity_id),
-         (SELECT now() + $11::double precision * interval '1 second' AS time) until
+         (SELECT now() + ${secondsLong('$11')} AS time) until
        ORDER BY given.saga_id
        ON CONFLICT (tenant, saga_id) WHERE state IN (${textOfStates(openCommandStates)}) DO NOTHING
        RETURNING ${commandColumns}`,
@@ -187,7 +198,7 @@ export async function listCommands(
   { tenant, sagaId, state, serviceName, batchId }: CommandFilter,
   { skip, take }: Rows,
 ): Promise<{ commands: SagaCommand[]; total: number }> {
-  await settleCommands(database)
+  await expireCommands(database)
   const where = `c.tenant = $1 AND ($2::text IS NULL OR c.saga_id = $2) AND ($3::text IS NULL OR c.state = $3)
     AND ($4::text IS NULL OR c.service_name = $4) AND ($5::uuid IS NULL OR c.batch_id = $5)`
   const values = [tenant, sagaId ?? null, state ?? null, serviceName ?? null, batchId ?? null]
@@ -212,7 +223,7 @@ export interface CommandKey {
 
 /** @throws DomainError not-found */
 export async function getCommand(database: Pooled, { tenant, id }: CommandKey): Promise<SagaCommand> {
-  await settleCommands(database)
+  await expireCommands(database)
   const [command] = await readRows<SagaCommand>(database, {
     text: `SELECT ${commandColumns} FROM saga_commands c WHERE c.tenant = $1 AND c.id = $2`,
     values: [tenant, id],
@@ -225,7 +236,7 @@ export async function getCommand(database: Pooled, { tenant, id }: CommandKey): 
 export type Decision = 'approve' | 'deny' | 'withdraw' | 'deliver_again'
 
 /** A redelivered command gets a new expiry. */
-const expiresAt = "COALESCE(now() + $5::double precision * interval '1 second', c.expires_at)"
+const expiresAt = `COALESCE(now() + ${secondsLong('$5')}, c.expires_at)`
 
 const decisions = {
   approve: { ...changeBy('approve', expiresAt), eventName: 'saga_command_approved' },

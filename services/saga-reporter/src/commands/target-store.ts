@@ -2,10 +2,10 @@ import type { Pooled } from '@switchyard/db'
 import { SqlParameters } from '@switchyard/db/sql'
 import {
   type ActivityStatus,
+  finishedStepStatuses,
   type SagaKey,
   type SagaOutcome,
   type SagaStatus,
-  settledStepStatuses,
 } from '@switchyard/domain/saga'
 import { readRows } from '../limited-database.js'
 import { sagaSource } from '../saga-source.js'
@@ -24,7 +24,7 @@ export interface CommandTarget {
   hasOpenCommand: boolean
 }
 
-const notWaiting = ['NotStarted', ...settledStepStatuses].map((status) => `'${status}'`).join(', ')
+const notWaiting = ['NotStarted', ...finishedStepStatuses].map((status) => `'${status}'`).join(', ')
 
 /** Lists targets in the order of the ids; missing sagas are left out. */
 export const listCommandTargets = (

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pooled } from '@switchyard/db'
 import { Wakeup } from '@switchyard/service-kit/lifecycle'
-import type { Logger } from '@switchyard/service-kit/observability'
+import { createOutageLog, type Logger, type OutageLog } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
 import { type CommandDemand, listPending, type PendingCommand, type WantedCommands } from './lease-store.js'
-import { settleCommands } from './store.js'
+import { expireCommands } from './store.js'
 
 /** Interval of the checks for commands that other processes have stored, while a call waits. */
 const pollMs = 1000
@@ -24,13 +24,16 @@ export class CommandWaiting {
   readonly #waiting = new Map<Wakeup, Wait>()
   readonly #slots = new Slots(limits, refusals)
   readonly #database: Pooled
-  readonly #logger: Logger
+  readonly #outage: OutageLog
   #isPolling = false
   #isClosed = false
 
   constructor({ database, logger }: { database: Pooled; logger: Logger }) {
     this.#database = database
-    this.#logger = logger
+    this.#outage = createOutageLog(logger, {
+      lost: 'could not look for commands of sagas',
+      back: 'commands of sagas can be read again',
+    })
   }
 
   /** Whether this process is stopping, so that no call should wait. */
@@ -84,10 +87,11 @@ export class CommandWaiting {
       await delay(pollMs, undefined, { ref: false })
       if (this.#waiting.size === 0) break
       try {
-        await settleCommands(this.#database)
+        await expireCommands(this.#database)
         this.announce(await listPending(this.#database, this.#services()))
+        this.#outage.worked()
       } catch (error) {
-        this.#logger.debug({ err: error }, 'could not look for commands of sagas')
+        this.#outage.failed({ err: error })
       }
     }
     this.#isPolling = false

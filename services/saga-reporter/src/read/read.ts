@@ -15,37 +15,45 @@ import {
 
 export type { SagaChild, SagaChildren } from './store.js'
 
-export interface SagaWithActivities {
-  saga: SagaView
-  activities: ActivityView[]
-}
-
 /** Bytes of each payload that are shown with its saga. */
 const headBytesMax = 16 * 1024
 
-/** Finds a saga with all its activities; null when there is no such saga. */
-export const findSaga = (database: Pooled, key: SagaKey): Promise<SagaWithActivities | null> =>
-  findWithActivities(database, key, { after: null, take: null })
+export interface ActivityPage {
+  activities: ActivityView[]
+  /** The start of the next page; null on the last one. */
+  next: ActivityPosition | null
+}
 
-async function findWithActivities(
+async function readActivityPage(
   database: Pooled,
   key: SagaKey,
-  rows: { after: ActivityPosition | null; take: number | null },
-): Promise<SagaWithActivities | null> {
-  const [saga, activities] = await Promise.all([
-    findSagaView(database, key),
-    listActivityViews(database, key, headBytesMax, rows),
-  ])
-  return saga && { saga, activities }
+  { after, take }: { after: ActivityPosition | null; take: number },
+): Promise<ActivityPage> {
+  const found = await listActivityViews(database, key, headBytesMax, { after, take: take + 1 })
+  const activities = found.slice(0, take)
+  return { activities, next: (found.length > take && activities.at(-1)) || null }
+}
+
+/** Reads the activities of a saga page by page, each page when the caller asks for it. */
+export async function* readActivityPages(
+  database: Pooled,
+  key: SagaKey,
+  take: number,
+): AsyncGenerator<ActivityPage> {
+  let after: ActivityPosition | null = null
+  do {
+    const page: ActivityPage = await readActivityPage(database, key, { after, take })
+    yield page
+    after = page.next
+  } while (after)
 }
 
 /** Most activities of a saga in one answer. */
 const activitiesMax = 1_000
 
 /** A saga with a page of its activities. */
-export interface SagaPage extends SagaWithActivities {
-  /** The start of the next page of activities; null on the last one. */
-  next: ActivityPosition | null
+export interface SagaPage extends ActivityPage {
+  saga: SagaView
 }
 
 export interface SagaDetail extends SagaPage {
@@ -69,11 +77,12 @@ export async function getSaga(
   key: SagaKey,
   after: ActivityPosition | null,
 ): Promise<SagaPage> {
-  const found = await findWithActivities(database, key, { after, take: activitiesMax + 1 })
-  if (!found) throw notFound('Saga')
-  const activities = found.activities.slice(0, activitiesMax)
-  const hasMore = found.activities.length > activitiesMax
-  return { saga: found.saga, activities, next: (hasMore && activities.at(-1)) || null }
+  const [saga, page] = await Promise.all([
+    findSagaView(database, key),
+    readActivityPage(database, key, { after, take: activitiesMax }),
+  ])
+  if (!saga) throw notFound('Saga')
+  return { saga, ...page }
 }
 
 /**

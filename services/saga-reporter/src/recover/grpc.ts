@@ -5,7 +5,6 @@ import {
   type CompleteResponse,
   type ExtendRequest,
   type ExtendResponse,
-  type LeasedSaga,
   Resolution,
   type SagaRecoveryServer,
   SagaRecoveryService,
@@ -17,10 +16,8 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { type AdmitReporter, type Reporter, requireOwnSagas } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import { readService, readToken, shownText, within } from '../shapes/grpc-parameters.js'
-import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
-import { headOfText } from '../shapes/payload.js'
 import type { Peer } from '../shapes/peer.js'
-import type { ClaimedSaga } from './recover.js'
+import { ClaimAnswer } from './claim-answer.js'
 import * as recover from './recover.js'
 import type { LeaseResolution, SagaClaim } from './store.js'
 
@@ -56,8 +53,9 @@ export function sagaRecoveryService({
 async function claim(database: Pooled, request: ClaimRequest, peer: Peer): Promise<ClaimResponse> {
   const wanted = readClaim(request, ownTenant(peer.tenants))
   requireOwnSagas(peer, wanted)
-  const claimed = await recover.claimSagas(database, wanted)
-  return { sagas: fitMessage(claimed.map(toLeasedSaga)) }
+  const answer = new ClaimAnswer()
+  await recover.claimSagas(database, wanted, (claimed) => answer.add(claimed))
+  return { sagas: answer.sagas }
 }
 
 async function extend(
@@ -87,36 +85,6 @@ async function complete(
     outcome,
   )
   return { availableAt: outcome.resolution === 'done' ? undefined : availableAt }
-}
-
-/** Most bytes of all heads and of all errors, because gRPC clients accept messages of 4 MiB by default. */
-const partBytesMax = 1.5 * 1024 * 1024
-
-/** Shortens the heads of payloads and the errors so that all of them fit into one message. */
-export function fitMessage(sagas: LeasedSaga[], bytesMax = partBytesMax): LeasedSaga[] {
-  const payloads = sagas.flatMap(({ activities }) =>
-    activities.flatMap(({ parameter, result }) =>
-      [parameter, result].filter((payload) => payload !== undefined),
-    ),
-  )
-  const bytes = payloads.reduce((sum, { head }) => sum + head.length, 0)
-  const each = Math.floor(bytesMax / payloads.length)
-  if (bytes > bytesMax) for (const payload of payloads) payload.head = payload.head.subarray(0, each)
-  fitErrors(sagas, bytesMax)
-  return sagas
-}
-
-function fitErrors(sagas: LeasedSaga[], bytesMax: number): void {
-  const activities = sagas.flatMap((saga) => saga.activities)
-  const texts = activities.flatMap(({ executeErrors, compensateErrors }) => [executeErrors, compensateErrors])
-  const given = texts.filter((text) => text !== undefined)
-  if (given.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytesMax) return
-  const each = Math.floor(bytesMax / given.length)
-  const beginning = (text: string | undefined) => text && headOfText(Buffer.from(text), each)
-  for (const activity of activities) {
-    activity.executeErrors = beginning(activity.executeErrors)
-    activity.compensateErrors = beginning(activity.compensateErrors)
-  }
 }
 
 const limits = {
@@ -158,12 +126,3 @@ function readCompletion(request: CompleteRequest) {
   if (!resolution) throw invalidParameters(['resolution does not have a valid value'])
   return { token: readToken(request.leaseToken), resolution, note: shownText(request.note) || null }
 }
-
-/** Returns a leased saga as a message of `switchyard.sagas.v1`. */
-const toLeasedSaga = ({ grant: { token, leasedUntil, attempt }, found }: ClaimedSaga): LeasedSaga => ({
-  saga: found ? toSagaMessage(found.saga) : undefined,
-  activities: found?.activities.map(toActivityMessage) ?? [],
-  leaseToken: token,
-  leasedUntil,
-  attempt,
-})

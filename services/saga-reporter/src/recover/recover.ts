@@ -1,6 +1,8 @@
 import type { Pooled } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
-import { findSaga, type SagaWithActivities } from '../read/read.js'
+import { type ActivityPage, readActivityPages } from '../read/read.js'
+import { findSagaView } from '../read/store.js'
+import type { SagaView } from '../saga-view-store.js'
 import type { LeaseKey, LeaseResolution, SagaClaim, SagaLeaseGrant } from './store.js'
 import * as store from './store.js'
 
@@ -8,19 +10,34 @@ import * as store from './store.js'
 export interface ClaimedSaga {
   grant: SagaLeaseGrant
   /** Null when the saga was removed meanwhile. */
-  found: SagaWithActivities | null
+  saga: SagaView | null
+  /** Its activities, of which each page is read when it is wanted. */
+  pages: AsyncIterable<ActivityPage>
 }
 
-/** Leases sagas whose orchestrator has stopped, and returns them with all their data. */
-export async function claimSagas(database: Pooled, wanted: SagaClaim): Promise<ClaimedSaga[]> {
+/** Activities that are read at a time, so that large sagas with large payloads take little memory. */
+const pageSize = 500
+
+/**
+ * Leases sagas whose orchestrator has stopped, and adds them to an answer one after the other. When a saga
+ * does not fit, it and those after it can be leased again at once, and this attempt does not count.
+ *
+ * @param add returns false when the saga does not fit
+ */
+export async function claimSagas(
+  database: Pooled,
+  wanted: SagaClaim,
+  add: (claimed: ClaimedSaga) => Promise<boolean>,
+): Promise<void> {
   const grants = await store.claimSagas(database, wanted)
-  const claimed: ClaimedSaga[] = []
   // The connections store events, too, so the sagas are read one after the other.
-  for (const grant of grants) {
-    const found = await findSaga(database, { tenant: wanted.tenant, sagaId: grant.sagaId })
-    claimed.push({ grant, found })
+  for (const [index, grant] of grants.entries()) {
+    const key = { tenant: wanted.tenant, sagaId: grant.sagaId }
+    const saga = await findSagaView(database, key)
+    if (await add({ grant, saga, pages: readActivityPages(database, key, pageSize) })) continue
+    const left = grants.slice(index).map(({ token }) => token)
+    return store.returnLeases(database, left)
   }
-  return claimed
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Pooled } from '@switchyard/db'
+import { secondsLong } from '@switchyard/db/sql'
 import { lastActivityEvent, lastEvent } from '../saga-view-store.js'
 
 /** The sagas that a claimer is able to finish. */
@@ -34,8 +35,6 @@ const pauseAfter = (attempts: string): string =>
   `least(${pauseSeconds.max}, ${pauseSeconds.first} * power(2, least(${attempts}, 20) - 1))
     * (0.5 + random() / 2) * interval '1 second'`
 
-const seconds = (parameter: string) => `${parameter}::double precision * interval '1 second'`
-
 /**
  * Returns the condition that the lease has ended and its pause is over. A lease that ended as done also needs
  * newer events.
@@ -53,8 +52,8 @@ const claim = (statuses: string, name: string) => ({
       SELECT s.tenant, s.id, ${lastEvent} AS last_event_at
       FROM sagas s LEFT JOIN saga_leases l ON l.tenant = s.tenant AND l.saga_id = s.id
       WHERE s.tenant = $1 AND s.service_name = $2 AND ${statuses}
-        AND s.last_event_at <= now() - ${seconds('$3')}
-        AND NOT COALESCE(${lastActivityEvent} > now() - ${seconds('$3')}, false)
+        AND s.last_event_at <= now() - ${secondsLong('$3')}
+        AND NOT COALESCE(${lastActivityEvent} > now() - ${secondsLong('$3')}, false)
         AND (s.resolved_at IS NULL OR ${lastEvent} > s.resolved_at)
         AND (l.saga_id IS NULL OR ${mayBeLeased('l', lastEvent)})
       ORDER BY s.last_event_at LIMIT $4
@@ -62,8 +61,8 @@ const claim = (statuses: string, name: string) => ({
     )
     INSERT INTO saga_leases AS l
       (tenant, saga_id, token, worker, leased_at, leased_until, attempts, available_at)
-    SELECT tenant, id, gen_random_uuid(), $5, now(), now() + ${seconds('$6')}, 1,
-      now() + ${seconds('$6')} + ${pauseAfter('1')}
+    SELECT tenant, id, gen_random_uuid(), $5, now(), now() + ${secondsLong('$6')}, 1,
+      now() + ${secondsLong('$6')} + ${pauseAfter('1')}
     FROM candidates ORDER BY tenant, id
     ON CONFLICT (tenant, saga_id) DO UPDATE SET token = EXCLUDED.token, worker = EXCLUDED.worker,
       leased_at = EXCLUDED.leased_at, leased_until = EXCLUDED.leased_until, attempts = l.attempts + 1,
@@ -115,7 +114,7 @@ export type LeaseResolution = 'done' | 'failed' | 'returned'
 const extend = {
   name: 'saga-lease-extend',
   text: `UPDATE saga_leases l SET leased_until = until.time, available_at = until.time + ${pauseAfter('l.attempts')}
-    FROM (SELECT now() + $2::double precision * interval '1 second' AS time) until
+    FROM (SELECT now() + ${secondsLong('$2')} AS time) until
     WHERE l.token = $1 AND l.resolution IS NULL AND l.leased_until > now()
       AND ($3::text[] IS NULL OR l.tenant = ANY ($3))
     RETURNING l.leased_until AS "leasedUntil"`,
@@ -138,13 +137,13 @@ export async function extendLease(
  */
 const thisMillisecond = "date_trunc('milliseconds', now())"
 
-/** Sets when the saga may be leased again: after the pause, or at once. */
+/** Ends leases. It sets when the sagas may be leased again: after the pause, or at once. */
 const resolve = {
   name: 'saga-lease-resolve',
   text: `UPDATE saga_leases l SET resolution = $2, resolved_at = now(), note = $3, leased_until = now(),
       attempts = CASE $2 WHEN 'failed' THEN l.attempts WHEN 'done' THEN 0 ELSE greatest(l.attempts - 1, 0) END,
       available_at = CASE WHEN $2 = 'failed' THEN now() + ${pauseAfter('l.attempts')} ELSE ${thisMillisecond} END
-    WHERE l.token = $1 AND l.resolution IS NULL AND l.leased_until > now()
+    WHERE l.token = ANY ($1::uuid[]) AND l.resolution IS NULL AND l.leased_until > now()
       AND ($4::text[] IS NULL OR l.tenant = ANY ($4))
     RETURNING l.available_at AS "availableAt"`,
 }
@@ -167,8 +166,13 @@ export async function resolveLease(
   { resolution, note }: { resolution: LeaseResolution; note: string | null },
 ): Promise<Date | null> {
   type Row = { availableAt: Date }
-  const ended = await pool.query<Row>({ ...resolve, values: [token, resolution, note, tenants] })
+  const ended = await pool.query<Row>({ ...resolve, values: [[token], resolution, note, tenants] })
   if (ended.rows[0]) return ended.rows[0].availableAt
   const before = await pool.query<Row>({ ...resolved, values: [token, resolution, tenants] })
   return before.rows[0]?.availableAt ?? null
+}
+
+/** Gives back leases with which nothing was tried. */
+export async function returnLeases({ pool }: Pooled, tokens: readonly string[]): Promise<void> {
+  await pool.query({ ...resolve, values: [tokens, 'returned' satisfies LeaseResolution, null, null] })
 }

@@ -1,4 +1,5 @@
 import { invalidParameters } from '@switchyard/domain'
+import { refuseNul } from './parameters.js'
 
 /**
  * Reads the tenant and the service of a request.
@@ -12,7 +13,7 @@ export function readService(
 ): { tenant: string; serviceName: string } {
   const tenant = named || tenantOtherwise
   if (serviceName.trim() === '') throw invalidParameters(['service_name is empty'])
-  if (`${tenant}${serviceName}`.includes('\0')) throw invalidParameters(['service_name is invalid'])
+  refuseNul({ tenant, service_name: serviceName })
   return { tenant, serviceName }
 }
 

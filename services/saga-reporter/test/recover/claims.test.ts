@@ -159,6 +159,30 @@ describe('a claim', () => {
     }
   }, 60_000)
 
+  /** Starts a saga with that many activities, each with an error, without reporting the activities. */
+  async function startWide(name: string, activities: number): Promise<string> {
+    const id = await startSaga(name)
+    await harness.database.pool.query(
+      `INSERT INTO saga_activities (tenant, id, saga_id, "order", status, execute_errors, first_seen_at, last_event_at)
+       SELECT 'default', rpad($1 || '-' || n, 128, '-'), $1, n, 'ExecuteAborted', repeat('e', 1000), now(), now()
+       FROM generate_series(1, $2) n`,
+      [id, activities],
+    )
+    return id
+  }
+
+  it('leaves sagas that do not fit into its message for the next claim, without counting an attempt', async () => {
+    const ids: string[] = []
+    for (let n = 0; n < 4; n += 1) ids.push(await startWide(String(n), 3000))
+    const claims = []
+    for (let found = await claim(); found.length > 0; found = await claim()) claims.push(found)
+    expect(claims.length).toBeGreaterThan(1)
+    const leased = claims.flat()
+    expect(leased.map(({ saga }) => saga?.sagaId).sort()).toEqual(ids.sort())
+    for (const { activities, attempt, nextPageToken } of leased)
+      expect([activities.length, attempt, nextPageToken]).toEqual([3000, 1, ''])
+  }, 60_000)
+
   it('is refused without the right to report, and for invalid requests', async () => {
     expect(await codeOf(claim({}, null))).toBe(status.UNAUTHENTICATED)
     expect(await codeOf(claim({}, tokens.reader))).toBe(status.PERMISSION_DENIED)

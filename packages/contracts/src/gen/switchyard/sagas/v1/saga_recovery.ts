@@ -98,6 +98,7 @@ export interface ClaimResponse {
 }
 
 export interface LeasedSaga {
+  /** With at most 100 of its flags. */
   saga:
     | Saga
     | undefined;
@@ -113,6 +114,11 @@ export interface LeasedSaga {
     | undefined;
   /** Number of leases of the saga, including this one. */
   attempt: number;
+  /**
+   * The start of the activities that do not fit into one message, for SagaQuery.GetSaga. Empty when
+   * `activities` has all of them. Whoever undoes the saga reads the rest first.
+   */
+  nextPageToken: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -434,7 +440,15 @@ export const ClaimResponse: MessageFns<ClaimResponse> = {
 };
 
 function createBaseLeasedSaga(): LeasedSaga {
-  return { saga: undefined, activities: [], leaseToken: "", leasedUntil: undefined, attempt: 0, _unknownFields: {} };
+  return {
+    saga: undefined,
+    activities: [],
+    leaseToken: "",
+    leasedUntil: undefined,
+    attempt: 0,
+    nextPageToken: "",
+    _unknownFields: {},
+  };
 }
 
 export const LeasedSaga: MessageFns<LeasedSaga> = {
@@ -453,6 +467,9 @@ export const LeasedSaga: MessageFns<LeasedSaga> = {
     }
     if (message.attempt !== 0) {
       writer.uint32(40).int32(message.attempt);
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(50).string(message.nextPageToken);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -518,6 +535,14 @@ export const LeasedSaga: MessageFns<LeasedSaga> = {
             message.attempt = reader.int32();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -555,6 +580,11 @@ export const LeasedSaga: MessageFns<LeasedSaga> = {
         ? fromJsonTimestamp(object.leased_until)
         : undefined,
       attempt: isSet(object.attempt) ? globalThis.Number(object.attempt) : 0,
+      nextPageToken: isSet(object.nextPageToken)
+        ? globalThis.String(object.nextPageToken)
+        : isSet(object.next_page_token)
+        ? globalThis.String(object.next_page_token)
+        : "",
     };
   },
 
@@ -575,6 +605,9 @@ export const LeasedSaga: MessageFns<LeasedSaga> = {
     if (message.attempt !== 0) {
       obj.attempt = Math.round(message.attempt);
     }
+    if (message.nextPageToken !== "") {
+      obj.nextPageToken = message.nextPageToken;
+    }
     return obj;
   },
 
@@ -588,6 +621,7 @@ export const LeasedSaga: MessageFns<LeasedSaga> = {
     message.leaseToken = object.leaseToken ?? "";
     message.leasedUntil = object.leasedUntil ?? undefined;
     message.attempt = object.attempt ?? 0;
+    message.nextPageToken = object.nextPageToken ?? "";
     return message;
   },
 };
@@ -1006,7 +1040,10 @@ export const CompleteResponse: MessageFns<CompleteResponse> = {
  */
 export type SagaRecoveryService = typeof SagaRecoveryService;
 export const SagaRecoveryService = {
-  /** Leases sagas of a service that have not ended and have no new events, longest idle first. */
+  /**
+   * Leases sagas of a service that have not ended and have no new events, longest idle first. Fewer than max
+   * when more do not fit into one message of 4 MiB: the next claim gets the others.
+   */
   claim: {
     path: "/switchyard.sagas.v1.SagaRecovery/Claim" as const,
     requestStream: false as const,
@@ -1039,7 +1076,10 @@ export const SagaRecoveryService = {
 } as const;
 
 export interface SagaRecoveryServer extends UntypedServiceImplementation {
-  /** Leases sagas of a service that have not ended and have no new events, longest idle first. */
+  /**
+   * Leases sagas of a service that have not ended and have no new events, longest idle first. Fewer than max
+   * when more do not fit into one message of 4 MiB: the next claim gets the others.
+   */
   claim: handleUnaryCall<ClaimRequest, ClaimResponse>;
   /** Prolongs a lease. FAILED_PRECONDITION when it has ended or someone else has the saga. */
   extend: handleUnaryCall<ExtendRequest, ExtendResponse>;
@@ -1048,7 +1088,10 @@ export interface SagaRecoveryServer extends UntypedServiceImplementation {
 }
 
 export interface SagaRecoveryClient extends Client {
-  /** Leases sagas of a service that have not ended and have no new events, longest idle first. */
+  /**
+   * Leases sagas of a service that have not ended and have no new events, longest idle first. Fewer than max
+   * when more do not fit into one message of 4 MiB: the next claim gets the others.
+   */
   claim(
     request: ClaimRequest,
     callback: (error: ServiceError | null, response: ClaimResponse) => void,
