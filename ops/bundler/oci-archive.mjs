@@ -9,7 +9,7 @@ import { extract, pack } from 'tar-stream'
 const machines = { amd64: 62, arm64: 183 }
 
 /** Returns the architecture of a program or a library; undefined for any other file. */
-export function architectureOf(content) {
+function architectureOf(content) {
   if (content.length < 20 || content.readUInt32BE(0) !== 0x7f454c46) return undefined
   const machine = content.readUInt16LE(18)
   return Object.keys(machines).find((name) => machines[name] === machine) ?? `machine ${machine}`

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { zeroId } from '@switchyard/domain/access'
 import { nameOf } from '@switchyard/domain/commit'
+import { sliceBytesMax } from '../processes/line-slices.js'
 
 /** One file that differs between two trees. */
 export interface DiffEntry {
@@ -101,8 +102,6 @@ export const fileOf = ({ oldPath, newPath, oldMode, newMode, status }: RawChange
   deletedFile: status === 'D',
 })
 
-/** Most bytes that are parsed at once, which takes some milliseconds. */
-const sliceBytesMax = 1024 * 1024
 const entryBytes = 1024
 
 /** The fields of an entry whose patch exceeds a limit. */

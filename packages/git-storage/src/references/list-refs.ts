@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { tooLarge } from '@switchyard/domain'
 import { folderOf, type ReferenceKind, shortRefName } from '@switchyard/domain/commit'
 import { linesOf, runGitOk } from '../processes/git-process.js'
+import { lineSlices } from '../processes/line-slices.js'
 import type { Repository } from '../repository.js'
 
 /** A branch or a tag. */
@@ -40,11 +41,12 @@ export async function listReferences(
   const options = { stdoutBytesMax: listBytesMax }
   const { stdout, truncated } = await runGitOk(repository, { ...command, paths: [folder] }, options)
   if (truncated) throw tooManyReferences()
-  return stdout
-    .toString()
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => ({ target: line.slice(0, 40), name: line.slice(41 + folder.length) }))
+  const references: Reference[] = []
+  for await (const slice of lineSlices(stdout)) {
+    for (const line of slice.toString().split('\n').filter(Boolean))
+      references.push({ target: line.slice(0, 40), name: line.slice(41 + folder.length) })
+  }
+  return references
 }
 
 /** Prefix of hidden references that keep commits from being removed as unreachable. */
@@ -64,11 +66,13 @@ export async function fingerprintOfReferences(repository: Repository): Promise<s
   const { stdout, truncated } = await runGitOk(repository, command)
   if (truncated) throw tooManyReferences()
   const hash = createHash('sha256')
-  for (const line of linesOf(stdout)) if (!line.startsWith(keptPrefix)) hash.update(`${line}\n`)
+  for await (const slice of lineSlices(stdout)) {
+    for (const line of linesOf(slice)) if (!line.startsWith(keptPrefix)) hash.update(`${line}\n`)
+  }
   return `references ${hash.digest('hex')}`
 }
 
-export const tooManyReferences = () => tooLarge('The repository has too many references to list')
+const tooManyReferences = () => tooLarge('The repository has too many references to list')
 
 export const shortNamesIn = (refs: Buffer): string[] =>
   refs.toString().split('\n').filter(Boolean).map(shortRefName)

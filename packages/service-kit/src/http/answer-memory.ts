@@ -31,18 +31,24 @@ export const createAnswerMemory = (): Slots =>
 /**
  * Waits until a large answer may be in memory, and counts it until its client has read it or is gone.
  *
+ * @param bytes of the whole answer; the larger of two numbers for the same answer counts
  * @throws DomainError rate-limited when the sender has used its share, unavailable when no sender can get
  * memory
  */
-export async function holdAnswer(
-  memory: Slots,
-  sender: string,
-  response: Response,
-  bytes: number,
-): Promise<void> {
-  if (bytes < countedBytesMin || response.closed) return
-  const giveBack = await memory.take({ sender, size: bytes })
-  if (response.closed) return giveBack()
-  response.once('close', giveBack)
-  response.setTimeout(stallMs, () => response.destroy())
+export type HoldAnswer = (bytes: number) => Promise<void>
+
+/** Returns the function that holds memory for the answer to one request. */
+export function answerHolder(memory: Slots, sender: string, response: Response): HoldAnswer {
+  let held = 0
+  let giveBack = () => {}
+  return async (bytes) => {
+    if (bytes < countedBytesMin || bytes <= held || response.closed) return
+    // Two requests that keep what they hold while they wait for more could wait for each other.
+    giveBack()
+    giveBack = await memory.take({ sender, size: bytes })
+    held = bytes
+    if (response.closed) return giveBack()
+    response.once('close', giveBack)
+    response.setTimeout(stallMs, () => response.destroy())
+  }
 }

@@ -4,7 +4,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
 import type { Slots } from '../slots.js'
-import { createAnswerMemory, holdAnswer } from './answer-memory.js'
+import { answerHolder, createAnswerMemory, type HoldAnswer } from './answer-memory.js'
 import { type Authenticate, askingForPassword, type FindCaller, hashToken } from './authentication.js'
 import type { Pace } from './body/arriving.js'
 import { createBodyMemory, openBodyMemory } from './body/body-memory.js'
@@ -190,15 +190,16 @@ function handler(route: Route, path: string, options: HttpAppOptions, deps: Depe
     const caller = await admit(route, request, response, deps)
     const refused = route.longLived ? new AbortController() : undefined
     boundPath(request.params, parameterNames)
+    const sender = senderKey({ caller, raw: { request, response } })
     const call = createCall(request, response, {
       caller,
+      holdAnswer: answerHolder(deps.answers, sender, response),
       parameterNames,
       externalUrl: options.externalUrl,
       refused: refused?.signal,
     })
     const access = await route.guard(call)
     const refusal = refused && recheckGuard(call, route, deps.findSenderAgain, refused)
-    const sender = senderKey(call)
     const memory = openBodyMemory(deps.bodies, sender)
     const answering = async () => {
       const sent = await readGiven(route, call, { pace: options.bodyPace ?? bodyPace, memory, sender })
@@ -211,8 +212,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, deps: Depe
     try {
       const reply = await (refusal ? Promise.race([answering(), refusal]) : answering())
       if (reply === answered) return
-      const hold = (bytes: number) => holdAnswer(deps.answers, sender, response, bytes)
-      await send(response, reply, hold, route.answerForm?.mediaType)
+      await send(response, reply, call.holdAnswer, route.answerForm?.mediaType)
     } finally {
       // The endpoint may hold the body until here.
       memory.release()
@@ -251,9 +251,10 @@ function createCall(
   {
     caller,
     parameterNames,
+    holdAnswer,
     externalUrl,
     refused,
-  }: Pick<Call, 'caller' | 'parameterNames'> & {
+  }: Pick<Call, 'caller' | 'parameterNames' | 'holdAnswer'> & {
     externalUrl: string | undefined
     refused: AbortSignal | undefined
   },
@@ -263,6 +264,7 @@ function createCall(
   return {
     caller,
     parameterNames,
+    holdAnswer,
     params: request.params as Record<string, string>,
     requestId: observed.requestId,
     // Logger and signal are created at their first use, because most calls need neither.
@@ -318,15 +320,11 @@ function abortedWith(response: Response): AbortSignal {
 /** The headers that an answer for one caller depends on. */
 const varyByCaller = 'Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie'
 
-/**
- * Sends a reply.
- *
- * @param hold waits until an answer of so many bytes may be in memory
- */
+/** Sends a reply. */
 async function send(
   response: Response,
   { status, body, headers, updatedAt }: Reply,
-  hold: (bytes: number) => Promise<void>,
+  hold: HoldAnswer,
   mediaType?: string,
 ): Promise<void> {
   const written = body === undefined || body instanceof WrittenJson ? body : await writeJson(body)

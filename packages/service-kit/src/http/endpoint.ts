@@ -2,6 +2,7 @@ import type { Caller } from '@switchyard/domain/access'
 import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
+import type { HoldAnswer } from './answer-memory.js'
 import type { KeptTexts } from './body/kept-texts.js'
 import type { OwnBody, ParseLargeBody } from './body/read-input.js'
 import type { AnswerForm } from './errors.js'
@@ -23,6 +24,11 @@ export interface Call {
   signal: AbortSignal
   /** Scheme, host and port that clients use, without a slash at the end. */
   baseUrl: string
+  /**
+   * Counts the memory of the answer. An endpoint calls it before it reads many megabytes for the answer; the
+   * answers of all other endpoints are counted once they are complete.
+   */
+  holdAnswer: HoldAnswer
   /**
    * The result of `ownBody` of the route. Unset: the route has parameters in its body, or reads the body
    * itself.

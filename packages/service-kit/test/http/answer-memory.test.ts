@@ -11,10 +11,24 @@ const text = 'x'.repeat(40 * mebibyte)
 
 let server: HttpServer
 const readers: Socket[] = []
+let reading = 0
+let endReading = () => {}
+const readingEnds = new Promise<void>((resolve) => {
+  endReading = resolve
+})
 
 beforeAll(async () => {
   const large = endpoint({ input: z.object({}), handle: async () => ok({ text }) })
   const small = endpoint({ input: z.object({}), handle: async () => ok({ text: 'small' }) })
+  const held = endpoint({
+    input: z.object({}),
+    handle: async (_input, _access, call) => {
+      await call.holdAnswer(100 * mebibyte)
+      reading += 1
+      await readingEnds
+      return ok({ text: 'read' })
+    },
+  })
   const described = endpoint({
     input: z.object({}),
     handle: async (_input, _access, call) => {
@@ -27,6 +41,7 @@ beforeAll(async () => {
     routes: [
       route('GET', '/large', () => null, large),
       route('GET', '/small', () => null, small),
+      route('GET', '/held', () => null, held),
       route('GET', '/described', () => null, described),
     ],
     authenticate: async () => null,
@@ -67,6 +82,15 @@ it('large answers that one address does not read leave memory for others, and co
   for (const reader of readers) reader.destroy()
   const answers = await Promise.all(waiting)
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429])
+})
+
+it('an endpoint that names its memory reads only when the share of its sender has room', async () => {
+  const answers = [ask('/held', '203.0.113.3'), ask('/held', '203.0.113.3')]
+  await expect.poll(() => reading).toBe(1)
+  await ask('/small', '203.0.113.3')
+  expect(reading).toBe(1)
+  endReading()
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200])
 })
 
 it('a refusal is answered whole, although the endpoint had described another body', async () => {

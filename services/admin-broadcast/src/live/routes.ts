@@ -12,6 +12,7 @@ import {
   type StreamSlots,
   text,
 } from '@switchyard/service-kit/http'
+import { remembered } from '@switchyard/service-kit/remembered'
 import { z } from 'zod'
 import { bannerShape, presentBanner } from '../shapes/broadcast-message.js'
 import type { MessageStreams } from './live.js'
@@ -81,14 +82,13 @@ const cacheControl = 'public, max-age=300, stale-while-revalidate=86400'
 
 /** Serves the web component that shows messages on any site, as one script. */
 const getBannerScript = () => {
-  let script: Promise<Buffer> | undefined
+  const script = remembered(() => readFile(bannerScriptFile))
   return endpoint({
     summary: 'Download the web component that shows broadcast messages on any site',
     replies: { 200: ['text/javascript'] },
     input: z.object({}),
     async handle(_input, _caller, { raw: { response } }) {
-      script ??= readFile(bannerScriptFile)
-      const body = await script
+      const body = await script()
       response.set({ ...publicHeaders, 'Cache-Control': cacheControl })
       response.type('text/javascript').send(body)
       return answered

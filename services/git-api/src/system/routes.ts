@@ -12,6 +12,7 @@ import {
   route,
   timeText,
 } from '@switchyard/service-kit/http'
+import { remembered } from '@switchyard/service-kit/remembered'
 import { z } from 'zod'
 import { userReader } from '../guards.js'
 import type { Build, SystemState } from './system.js'
@@ -179,15 +180,14 @@ const contentSecurityPolicy =
 /**
  * Sends a file that is the same for every caller, with an ETag.
  *
- * @param read called once, at the first request
+ * @param read called at the first request, and again after a failure
  */
 const sendPublic = (type: string, read: () => Promise<Buffer | string>) => {
-  let content: Promise<Buffer | string> | undefined
+  const content = remembered(read)
   return endpoint({
     input: z.object({}),
     async handle(_input, _caller, { raw: { response } }) {
-      content ??= read()
-      const body = await content
+      const body = await content()
       response.set({
         'Cache-Control': 'public, max-age=0, must-revalidate',
         'Content-Security-Policy': contentSecurityPolicy,

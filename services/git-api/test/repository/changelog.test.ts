@@ -123,6 +123,16 @@ describe('notes', () => {
     expect(empty.body.notes).toBe('## 1.2.0 (1 March 2026)\n\nNothing.\n')
   })
 
+  it('use the last of equal keys of the configuration, as GitLab', async () => {
+    const twice = 'categories:\n  fixed: First\n  fixed: Last\n'
+    await work.commit({ branch: 'twice', files: { 'twice.yml': twice } })
+    await work.git('switch', '--quiet', 'main')
+    await work.git('push', '--quiet', harness.remote('owner', project), 'twice')
+    const { body } = await get({ version: '1.0.0', config_file: 'twice.yml', config_file_ref: 'twice' })
+    expect(body.notes).toContain('### Last')
+    expect(body.notes).not.toContain('First')
+  })
+
   it('treat a trailer as a name, whatever git would make of it', async () => {
     const { body } = await get({ version: '1.0.0', trailer: '--all' })
     expect(body.notes).toContain('No changes.')

@@ -2,6 +2,7 @@ import { Gitlab } from '@gitbeaker/rest'
 import type { Project } from '@switchyard/db'
 import type { TestGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listCommitComments, listCommitDiscussions } from '../../src/repository/comments/store.js'
 import { type GitHarness, pushSample, startGitHarness } from '../git-harness.js'
 
 let harness: GitHarness
@@ -159,6 +160,54 @@ test('bad input is refused and stores nothing', async () => {
   expect((await ask('reporter', 'GET', of(commits.third))).body).toMatchObject([
     { notes: [{ body: 'Kept' }] },
   ])
+})
+
+test('a reply and an edit leave at most 2 MB of text in a discussion', async () => {
+  const body = 'x'.repeat(1_048_000)
+  const { notes, first } = await begun({ body })
+  expect((await ask('developer', 'POST', notes, { body })).status).toBe(201)
+  const full = { status: 400, body: { message: 'The notes of a discussion have 2 MB of text at most' } }
+  expect(await ask('developer', 'POST', notes, { body: body.slice(-2000) })).toMatchObject(full)
+  expect((await ask('reporter', 'PUT', `${notes}/${first}`, { body: 'short' })).status).toBe(200)
+  const small = (await ask('developer', 'POST', notes, { body: 'y'.repeat(2000) })).body
+  expect((await ask('developer', 'POST', notes, { body })).status).toBe(400)
+  expect((await ask('reporter', 'PUT', `${notes}/${first}`, { body })).status).toBe(400)
+  expect((await ask('reporter', 'GET', notes)).body).toMatchObject([
+    { body: 'short' },
+    { body },
+    { id: small.id },
+  ])
+  expect((await ask('developer', 'DELETE', `${notes}/${small.id}`)).status).toBe(204)
+})
+
+test('replies at the same time leave at most 500 notes in a discussion', async () => {
+  const { notes, first } = await begun()
+  const known = { projectId: project.id, sha: commits.second, note: 'x', discussionId: BigInt(first) }
+  await harness.database.prisma.commitComment.createMany({ data: Array.from({ length: 498 }, () => known) })
+  const replies = await Promise.all([1, 2, 3].map(() => ask('developer', 'POST', notes, { body: 'x' })))
+  expect(replies.map(({ status }) => status).sort()).toEqual([201, 400, 400])
+  const refused = replies.find(({ status }) => status === 400)
+  expect(refused?.body.message).toBe('A discussion has 500 notes at most')
+})
+
+test('a list of comments above 64 MB is refused before it is read, and its parts are shown', async () => {
+  const sha = commits.third
+  const data = Array.from({ length: 65 }, () => ({ projectId: project.id, sha, note: 'x'.repeat(1_048_576) }))
+  await harness.database.prisma.commitComment.createMany({ data })
+  const comments = of(sha).replace('discussions', 'comments')
+  for (const list of [of(sha), comments]) {
+    expect(await ask('reporter', 'GET', `${list}?per_page=100`)).toMatchObject({
+      status: 413,
+      body: { message: 'These comments have more than 64 MB; ask for fewer with per_page' },
+    })
+    expect((await ask('reporter', 'GET', `${list}?per_page=3&page=2`)).body).toHaveLength(3)
+  }
+  const rows = { skip: 1, take: 5 }
+  const held: number[] = []
+  const call = { holdAnswer: async (bytes: number) => void held.push(bytes) }
+  await listCommitComments(harness.database, { projectId: project.id, sha }, rows, call)
+  await listCommitDiscussions(harness.database, { projectId: project.id, sha }, rows, call)
+  expect(held).toEqual([5 * (1_048_576 + 1024), 5 * (1_048_576 + 1024)])
 })
 
 test('missing resources are 404, and callers who may not comment learn nothing more', async () => {

@@ -1,4 +1,5 @@
 import { publicKeyAlgorithms } from '@switchyard/domain/access'
+import { remembered } from '@switchyard/service-kit/remembered'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import * as oidc from 'openid-client'
 import type { SignInProvider } from '../../sign-in-config.js'
@@ -68,7 +69,7 @@ const boundedFetch: oidc.CustomFetch = async (url, options) => {
 /** @param baseUrl the base URL of this installation */
 export function createProvider(settings: SignInProvider, baseUrl: string): Provider {
   const redirectUri = `${baseUrl}/api/v4/sign_in/${settings.name}/callback`
-  const metadata = remembered(() => discover(settings))
+  const metadata = remembered(() => discover(settings), metadataMs)
   let keys: ReturnType<typeof createRemoteJWKSet> | undefined
 
   return {
@@ -178,21 +179,6 @@ function logoutOf({ sub, sid, iat = 0, nonce, events }: JWTPayload): Omit<Provid
   if (sub === undefined && sessionId === undefined)
     throw new Error('the token names neither a subject nor a session')
   return { subject: sub, sessionId, issuedAt: new Date(iat * 1000) }
-}
-
-/** Calls `ask` at most once a minute, and once for all callers that wait. Failures are not cached. */
-function remembered<Value>(ask: () => Promise<Value>): () => Promise<Value> {
-  let answer: { value: Promise<Value>; untilMs: number } | undefined
-  return () => {
-    if (answer && Date.now() < answer.untilMs) return answer.value
-    const value = ask()
-    const asked = { value, untilMs: Date.now() + metadataMs }
-    answer = asked
-    value.catch(() => {
-      if (answer === asked) answer = undefined
-    })
-    return value
-  }
 }
 
 const away = (cause: unknown): never => {

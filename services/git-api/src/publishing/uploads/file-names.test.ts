@@ -19,6 +19,10 @@ it.each([
   expect(uploadNameOf(given)).toBe(name)
 })
 
+it('a name of any length is shortened within the time of a test', () => {
+  expect(uploadNameOf(`${'ü'.repeat(500_000)}.png`)).toBe(`${'ü'.repeat(125)}.png`)
+})
+
 it('a name is never empty, contains no path, and is short enough', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (given) => {

@@ -13,7 +13,8 @@ export function uploadNameOf(given: string): string {
 /** Shortens a name to the limit of file systems and keeps its extension. */
 function shortened(name: string): string {
   const ending = endingOf(name).slice(-extensionMax)
-  let stem = name.slice(0, name.length - ending.length)
+  // A character has a byte at least. Without this cut, the loop takes seconds for a very long name.
+  let stem = name.slice(0, name.length - ending.length).slice(0, bytesMax)
   while (Buffer.byteLength(stem + ending) > bytesMax) stem = stem.slice(0, -1).replace(/\p{Surrogate}$/u, '')
   return stem + ending
 }

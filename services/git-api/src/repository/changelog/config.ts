@@ -93,7 +93,8 @@ function readable<Result>(read: () => Result): Result {
 
 function parsed(text: string): unknown {
   try {
-    return parse(text, { logLevel: 'error' }) ?? {}
+    // The parser compares each key with all keys before it to find equal ones, which may take seconds.
+    return parse(text, { logLevel: 'error', uniqueKeys: false }) ?? {}
   } catch (error) {
     throw refusal('the configuration is not YAML', error)
   }

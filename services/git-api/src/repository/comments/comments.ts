@@ -17,15 +17,16 @@ export interface CommentDependencies extends ProjectResourceDependencies {
   messages: OutgoingMessages
 }
 
-/** @throws DomainError not-found for an unknown commit */
+/** @throws DomainError not-found for an unknown commit; too-large */
 export async function listComments(
   database: Database,
   { project, repository }: ProjectCall,
   revision: string,
   rows: Rows,
+  call: Pick<Call, 'holdAnswer'>,
 ) {
   const sha = await getCommitId(repository, revision)
-  return listCommitComments(database, { projectId: project.id, sha }, rows)
+  return listCommitComments(database, { projectId: project.id, sha }, rows, call)
 }
 
 interface AddCommentCommand {

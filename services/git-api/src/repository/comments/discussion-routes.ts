@@ -74,9 +74,10 @@ const listDiscussions = (database: Database) =>
   endpoint({
     summary: 'List the comments on a commit as discussions',
     replies: { 200: z.array(discussionShape) },
+    refusals: [413],
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, access: ProjectCall, call) {
-      const found = await discussions.listDiscussions(database, access, sha, rowsOf(page))
+      const found = await discussions.listDiscussions(database, access, sha, rowsOf(page), call)
       const items = found.discussions.map((notes) => presentDiscussion(notes, found.commit, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },
@@ -129,9 +130,10 @@ const getDiscussion = (database: Database) =>
   endpoint({
     summary: 'Get a discussion on a commit',
     replies: { 200: discussionShape },
+    refusals: [413],
     input: z.object(ofDiscussion),
     async handle(name, access: ProjectCall, call) {
-      const { commit, notes } = await discussions.getDiscussion(database, access, nameOf(name))
+      const { commit, notes } = await discussions.getDiscussion(database, access, nameOf(name), call)
       return ok(presentDiscussion(notes, commit, call.baseUrl))
     },
   })
@@ -140,13 +142,13 @@ const listNotes = (database: Database) =>
   endpoint({
     summary: 'List the notes of a discussion, oldest first',
     replies: { 200: z.array(noteShape) },
+    refusals: [413],
     input: z.object({ ...pageParameters, ...ofDiscussion }),
     async handle({ sha, discussion_id, ...page }, access: ProjectCall, call) {
       const name = nameOf({ sha, discussion_id })
-      const { commit, notes } = await discussions.getDiscussion(database, access, name)
-      const { skip, take } = rowsOf(page)
-      const items = notes.slice(skip, skip + take).map((note) => presentNote(note, commit, call.baseUrl))
-      return pageReply(items, page, notes.length, call)
+      const found = await discussions.listNotes(database, access, name, rowsOf(page), call)
+      const items = found.notes.map((note) => presentNote(note, found.commit, call.baseUrl))
+      return pageReply(items, page, found.total, call)
     },
   })
 

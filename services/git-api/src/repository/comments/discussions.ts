@@ -9,15 +9,15 @@ import { getCommit } from '../commits/commits.js'
 import { type CommentDependencies, hasLine, type Position, requireNote, storeComment } from './comments.js'
 import {
   type CommentWithAuthor,
+  countCommentsOfDiscussion,
   deleteCommitComment,
   discussionOf,
+  findCommentOfDiscussion,
+  findFirstComment,
   listCommentsOfDiscussion,
   listCommitDiscussions,
   updateCommitComment,
 } from './store.js'
-
-/** Most notes of one discussion, because answers show all of them. */
-const notesMax = 500
 
 /** The discussion that a request names. */
 interface DiscussionName {
@@ -31,39 +31,67 @@ interface NoteName extends DiscussionName {
 }
 
 /**
- * Returns the discussions of a commit, and the commit. @throws DomainError not-found for an unknown commit
+ * Returns the discussions of a commit, and the commit.
+ *
+ * @throws DomainError not-found for an unknown commit; too-large
  */
 export async function listDiscussions(
   database: Database,
   { project, repository }: ProjectCall,
   revision: string,
   rows: Rows,
+  call: Pick<Call, 'holdAnswer'>,
 ) {
   const commit = await getCommit(repository, revision)
-  const found = await listCommitDiscussions(database, { projectId: project.id, sha: commit.id }, rows)
+  const found = await listCommitDiscussions(database, { projectId: project.id, sha: commit.id }, rows, call)
   return { commit, ...found }
 }
 
-/** @throws DomainError not-found for an unknown commit or discussion */
+/** @throws DomainError not-found for an unknown commit or discussion; too-large */
 export async function getDiscussion(
   database: Database,
-  { project, repository }: ProjectCall,
-  { revision, discussion }: DiscussionName,
-): Promise<{ commit: Commit; notes: [CommentWithAuthor, ...CommentWithAuthor[]] }> {
+  access: ProjectCall,
+  name: DiscussionName,
+  call: Pick<Call, 'holdAnswer'>,
+): Promise<{ commit: Commit; notes: CommentWithAuthor[] }> {
+  const { commit, where, discussion } = await findNamed(access, name)
+  const notes = await listCommentsOfDiscussion(database, where, discussion, call)
+  if (notes.length === 0) throw notFound('Discussion')
+  return { commit, notes }
+}
+
+/** @throws DomainError not-found for an unknown commit, or for an id that is not a discussion id */
+async function findNamed({ project, repository }: ProjectCall, { revision, discussion }: DiscussionName) {
   const commit = await getCommit(repository, revision)
-  const where = { projectId: project.id, sha: commit.id }
-  const [first, ...others] =
-    discussion === null ? [] : await listCommentsOfDiscussion(database, where, discussion)
-  if (!first) throw notFound('Discussion')
-  return { commit, notes: [first, ...others] }
+  if (discussion === null) throw notFound('Discussion')
+  return { commit, where: { projectId: project.id, sha: commit.id }, discussion }
+}
+
+/**
+ * Returns one page of the notes of a discussion, oldest first, and the number of all.
+ *
+ * @throws DomainError not-found for an unknown commit or discussion; too-large
+ */
+export async function listNotes(
+  database: Database,
+  access: ProjectCall,
+  name: DiscussionName,
+  rows: Rows,
+  call: Pick<Call, 'holdAnswer'>,
+): Promise<{ commit: Commit; notes: CommentWithAuthor[]; total: number }> {
+  const { commit, where, discussion } = await findNamed(access, name)
+  const total = await countCommentsOfDiscussion(database, where, discussion)
+  if (total === 0) throw notFound('Discussion')
+  return { commit, notes: await listCommentsOfDiscussion(database, where, discussion, call, rows), total }
 }
 
 /** @throws DomainError not-found for an unknown commit, discussion or note */
 export async function getNote(database: Database, access: ProjectCall, { id, ...name }: NoteName) {
-  const { commit, notes } = await getDiscussion(database, access, name)
-  const note = notes.find((each) => Number(each.id) === id)
-  if (!note) throw notFound('Note')
-  return { commit, note }
+  const { commit, where, discussion } = await findNamed(access, name)
+  const note = await findCommentOfDiscussion(database, where, discussion, id)
+  if (note) return { commit, note }
+  const first = await findFirstComment(database, where, discussion)
+  throw notFound(first ? 'Note' : 'Discussion')
 }
 
 /** The commits of a position. Unset: the commit itself and its first parent. */
@@ -122,23 +150,22 @@ export async function addReply(
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ) {
   requireNote(note)
-  const { commit, notes } = await getDiscussion(deps.database, access, name)
-  if (notes.length >= notesMax) throw invalid(`A discussion has ${notesMax} notes at most`)
-  const [first] = notes
-  const position = positionOf(first)
-  const given = { commit, note, position, discussion: discussionOf(first) }
+  const { commit, where, discussion } = await findNamed(access, name)
+  const first = await findFirstComment(deps.database, where, discussion)
+  if (!first) throw notFound('Discussion')
+  const given = { commit, note, position: positionOf(first), discussion: discussionOf(first) }
   return { commit, note: await storeComment(deps, access, given, baseUrl) }
 }
 
-const positionOf = ({ path, line, lineType }: CommentWithAuthor): Position | null =>
+const positionOf = ({ path, line, lineType }: Omit<CommentWithAuthor, 'note' | 'author'>): Position | null =>
   path === null || line === null ? null : { path, line, lineType: lineType === 'old' ? 'old' : 'new' }
 
 /**
  * Changes the text of a note.
  *
  * @param author the caller, for the audit log
- * @throws DomainError not-found; invalid for an empty note; precondition-failed; forbidden for a note of
- *   another user, unless the caller is a maintainer
+ * @throws DomainError not-found; invalid for an empty note and a full discussion; precondition-failed;
+ *   forbidden for a note of another user, unless the caller is a maintainer
  */
 export async function editNote(
   { database }: CommentDependencies,

@@ -32,9 +32,10 @@ const listComments = (database: Database) =>
   endpoint({
     summary: 'List the comments on a commit',
     replies: { 200: z.array(commentShape) },
+    refusals: [413],
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, access: ProjectCall, call) {
-      const found = await comments.listComments(database, access, sha, rowsOf(page))
+      const found = await comments.listComments(database, access, sha, rowsOf(page), call)
       const items = found.comments.map((comment) => presentComment(comment, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },

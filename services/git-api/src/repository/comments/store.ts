@@ -10,8 +10,9 @@ import {
   recordAuditEvent,
   type User,
 } from '@switchyard/db'
-import { lockRow } from '@switchyard/db/sql'
-import type { Precondition } from '@switchyard/domain'
+import { lockName, lockRow } from '@switchyard/db/sql'
+import { invalid, type Precondition, tooLarge } from '@switchyard/domain'
+import type { Call } from '@switchyard/service-kit/http'
 import { enqueueForProject, type NewDelivery } from '@switchyard/webhooks'
 
 /** The columns of a comment's author that answers show. */
@@ -21,15 +22,66 @@ export type CommentWithAuthor = CommitComment & { author: CommentAuthor | null }
 
 const withAuthor = { author: true } as const
 
-/** Returns one page of a commit's comments, oldest first, and the number of all of them. */
-export async function listCommitComments(
+interface OfCommit {
+  projectId: number
+  sha: string
+}
+
+/** A request whose answer shows comments. */
+type Reading = Pick<Call, 'holdAnswer'>
+
+const mebibyte = 1024 * 1024
+/** Most bytes of the comments of one answer. */
+const answerBytesMax = 64 * mebibyte
+/** Bytes of a comment in an answer besides its text and its path, at most. */
+const otherBytes = 1024
+
+/**
+ * Returns comments on a commit, oldest first, once there is memory for them.
+ *
+ * @param discussions ids of the discussions whose comments are read; null: all
+ * @param rows unset: all
+ * @throws DomainError too-large
+ */
+async function readComments(
   { prisma }: DatabaseOrTransaction,
-  where: { projectId: number; sha: string },
+  { projectId, sha }: OfCommit,
+  discussions: bigint[] | null,
+  { holdAnswer }: Reading,
+  rows?: Rows,
+): Promise<CommentWithAuthor[]> {
+  const [measured] = await prisma.$queryRaw<{ bytes: number }[]>`
+    SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (
+      SELECT octet_length(note) + 2 * coalesce(octet_length(path), 0) + ${otherBytes} AS bytes
+      FROM commit_comments WHERE project_id = ${projectId} AND sha = ${sha}
+        AND (${discussions}::bigint[] IS NULL OR coalesce(discussion_id, id) = ANY(${discussions}::bigint[]))
+      ORDER BY id OFFSET ${rows?.skip ?? 0} LIMIT ${rows?.take ?? null}::bigint) AS page`
+  const bytes = measured?.bytes ?? 0
+  if (bytes > answerBytesMax)
+    throw tooLarge('These comments have more than 64 MB; ask for fewer with per_page')
+  await holdAnswer(bytes)
+  return prisma.commitComment.findMany({
+    where: { projectId, sha, ...(discussions && inDiscussions(discussions)) },
+    orderBy: { id: 'asc' },
+    include: withAuthor,
+    ...rows,
+  })
+}
+
+/**
+ * Returns one page of a commit's comments, oldest first, and the number of all of them.
+ *
+ * @throws DomainError too-large
+ */
+export async function listCommitComments(
+  database: DatabaseOrTransaction,
+  where: OfCommit,
   rows: Rows,
+  call: Reading,
 ): Promise<{ comments: CommentWithAuthor[]; total: number }> {
   const [comments, total] = await Promise.all([
-    prisma.commitComment.findMany({ where, orderBy: { id: 'asc' }, include: withAuthor, ...rows }),
-    prisma.commitComment.count({ where }),
+    readComments(database, where, null, call, rows),
+    database.prisma.commitComment.count({ where }),
   ])
   return { comments, total }
 }
@@ -44,20 +96,19 @@ export const findNewestComment = (
 export const discussionOf = ({ id, discussionId }: Pick<CommitComment, 'id' | 'discussionId'>): bigint =>
   discussionId ?? id
 
-interface OfCommit {
-  projectId: number
-  sha: string
-}
-
 /**
  * Returns one page of a commit's discussions, in the order in which they began, each with its comments, and
  * the number of all discussions.
+ *
+ * @throws DomainError too-large
  */
 export async function listCommitDiscussions(
-  { prisma }: DatabaseOrTransaction,
+  database: DatabaseOrTransaction,
   where: OfCommit,
   { skip, take }: Rows,
+  call: Reading,
 ): Promise<{ discussions: CommentWithAuthor[][]; total: number }> {
+  const { prisma } = database
   const { projectId, sha } = where
   const [keys, [counted]] = await Promise.all([
     prisma.$queryRaw<
@@ -68,24 +119,51 @@ export async function listCommitDiscussions(
       FROM commit_comments WHERE project_id = ${projectId} AND sha = ${sha}`,
   ])
   const discussions = new Map<bigint, CommentWithAuthor[]>(keys.map(({ key }) => [key, []]))
-  const comments = await prisma.commitComment.findMany({
-    where: { ...where, ...inDiscussions(keys.map(({ key }) => key)) },
-    orderBy: { id: 'asc' },
-    include: withAuthor,
-  })
+  const comments = await readComments(database, where, [...discussions.keys()], call)
   for (const comment of comments) discussions.get(discussionOf(comment))?.push(comment)
   return { discussions: [...discussions.values()], total: Number(counted?.total ?? 0) }
 }
 
-/** Lists the comments of a discussion on a commit, oldest first; empty when there is none. */
+/**
+ * Lists the comments of a discussion on a commit, oldest first; empty when there is none.
+ *
+ * @param rows unset: all
+ * @throws DomainError too-large
+ */
 export const listCommentsOfDiscussion = (
+  database: DatabaseOrTransaction,
+  where: OfCommit,
+  discussion: bigint,
+  call: Reading,
+  rows?: Rows,
+): Promise<CommentWithAuthor[]> => readComments(database, where, [discussion], call, rows)
+
+export const countCommentsOfDiscussion = (
   { prisma }: DatabaseOrTransaction,
   where: OfCommit,
   discussion: bigint,
-): Promise<CommentWithAuthor[]> =>
-  prisma.commitComment.findMany({
+): Promise<number> => prisma.commitComment.count({ where: { ...where, ...inDiscussions([discussion]) } })
+
+/** Returns the first comment of a discussion without its text. */
+export const findFirstComment = (
+  { prisma }: DatabaseOrTransaction,
+  where: OfCommit,
+  discussion: bigint,
+): Promise<Omit<CommitComment, 'note'> | null> =>
+  prisma.commitComment.findFirst({
     where: { ...where, ...inDiscussions([discussion]) },
     orderBy: { id: 'asc' },
+    omit: { note: true },
+  })
+
+export const findCommentOfDiscussion = (
+  { prisma }: DatabaseOrTransaction,
+  where: OfCommit,
+  discussion: bigint,
+  id: number,
+): Promise<CommentWithAuthor | null> =>
+  prisma.commitComment.findFirst({
+    where: { ...where, id: BigInt(id), ...inDiscussions([discussion]) },
     include: withAuthor,
   })
 
@@ -99,6 +177,31 @@ type NewCommitComment = Pick<
   'projectId' | 'sha' | 'note' | 'authorId' | 'path' | 'line' | 'lineType'
 >
 
+/** Most notes of one discussion, and most bytes of their texts together, because answers show all of them. */
+const notesMax = 500
+const notesBytesMax = 2 * mebibyte
+
+/** Locks a discussion until the transaction ends, so that no two transactions add to it at the same time. */
+const lockDiscussion = (client: PoolClient, projectId: number, discussion: bigint): Promise<void> =>
+  lockName(client, `switchyard.discussions ${projectId} ${discussion}`)
+
+/** Requires that a locked discussion is within its limits after a change. @throws DomainError invalid */
+async function requireWithinLimits(
+  client: PoolClient,
+  { projectId, sha }: OfCommit,
+  discussion: bigint,
+): Promise<void> {
+  const { rows } = await client.query<{ notes: number; bytes: number }>({
+    name: 'measure-discussion',
+    text: `SELECT count(*)::int AS notes, sum(octet_length(note))::float8 AS bytes FROM commit_comments
+      WHERE project_id = $1 AND sha = $2 AND coalesce(discussion_id, id) = $3`,
+    values: [projectId, sha, discussion],
+  })
+  const { notes = 0, bytes = 0 } = rows[0] ?? {}
+  if (notes > notesMax) throw invalid(`A discussion has ${notesMax} notes at most`)
+  if (bytes > notesBytesMax) throw invalid('The notes of a discussion have 2 MB of text at most')
+}
+
 type MakeDelivery = (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId'>
 
 /**
@@ -107,6 +210,7 @@ type MakeDelivery = (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId
  * @param discussion the discussion that the comment answers; `new`: the comment begins one; null: the comment
  *   stands alone until somebody answers it
  * @param makeDelivery makes the delivery; called only when a webhook subscribes to comments
+ * @throws DomainError invalid for a full discussion
  */
 export async function createCommitComment(
   { pool }: Pooled,
@@ -117,6 +221,7 @@ export async function createCommitComment(
   const { projectId, sha, note, path, line, lineType } = given
   return inPoolTransaction(pool, async (client) => {
     if (typeof discussion === 'bigint') {
+      await lockDiscussion(client, projectId, discussion)
       const begin = `UPDATE commit_comments SET discussion_id = id
         WHERE project_id = $1 AND id = $2 AND discussion_id IS NULL`
       await client.query({ name: 'begin-discussion', text: begin, values: [projectId, discussion] })
@@ -144,6 +249,7 @@ export async function createCommitComment(
     })
     const [row] = rows
     if (!row) throw new Error('the comment was not stored')
+    if (typeof discussion === 'bigint') await requireWithinLimits(client, given, discussion)
     const { id, createdAt, discussionId, authorSince } = row
     const comment = {
       ...given,
@@ -197,7 +303,7 @@ async function requireUnedited(
  * Changes the text of a comment and stores the webhook deliveries about it.
  *
  * @returns null when the comment no longer exists
- * @throws DomainError precondition-failed
+ * @throws DomainError precondition-failed; invalid for a full discussion
  */
 export const updateCommitComment = (
   { pool }: Pooled,
@@ -206,6 +312,7 @@ export const updateCommitComment = (
   makeDelivery: MakeDelivery,
 ): Promise<CommentWithAuthor | null> =>
   inPoolTransaction(pool, async (client) => {
+    await lockDiscussion(client, comment.projectId, discussionOf(comment))
     if (precondition) await requireUnedited(client, comment, precondition)
     const { rows } = await client.query<{ editedAt: Date }>({
       name: 'edit-commit-comment',
@@ -215,6 +322,7 @@ export const updateCommitComment = (
     })
     const [row] = rows
     if (!row) return null
+    await requireWithinLimits(client, comment, discussionOf(comment))
     const changed = { ...comment, note, editedAt: row.editedAt }
     if (other) await recordAuditEvent(client, other, auditOf(comment, 'comment_changed'))
     await enqueueForProject(client, comment.projectId, 'note', () => makeDelivery(changed))

@@ -32,6 +32,11 @@ export interface ReferenceDependencies extends StoringDependencies {
 export const notifiedChangesMax = 100
 /** Longest time for which an answer waits until its deliveries are stored, which takes milliseconds. */
 const awaitedMs = 500
+/**
+ * Longest time for which an answer waits for git: for the commits of deleted releases, without which webhooks
+ * then learn of the deletion, and for the tags of events, which are then published later.
+ */
+const readingMs = 10_000
 /** Time after which storing a delivery is given up. */
 const storedWithinMs = 10 * 60_000
 /** The changes that were stored before they happened. */
@@ -45,7 +50,8 @@ interface Intents {
 /**
  * Runs the work after a change of references: requests housekeeping, deletes the releases of deleted tags,
  * publishes events and stores webhook deliveries. The references have changed already, so a failure here does
- * not make a push look refused, and slow work does not delay its answer.
+ * not make a push look refused. The answer waits for the deletion of releases, because a release that the
+ * next request creates must not be deleted. It waits for a limited time for git, events and deliveries.
  */
 export async function referencesChanged(
   deps: ReferenceDependencies,
@@ -60,13 +66,9 @@ export async function referencesChanged(
     const event = eventOf(change.ref)
     return event === null ? [] : [{ event, change }]
   })
-  await announce(deps, about.project, notified)
-  const stored = storePushDeliveries(
-    deps,
-    backgroundWork,
-    about,
-    notified.map(({ change }) => ({ change, id: intended.idOf(change) })),
-  )
+  const identified = notified.map(({ change }) => ({ change, id: intended.idOf(change) }))
+  const announced = announce(deps, about.project, notified)
+  const stored = announced.then(() => storePushDeliveries(deps, backgroundWork, about, identified))
   const forget = async () => {
     if (await stored) await intended.forget()
   }
@@ -75,6 +77,7 @@ export async function referencesChanged(
       logger.warn({ err }, 'could not forget changes whose deliveries are stored'),
     ),
   )
+  await pTimeout(announced, { milliseconds: readingMs, message: false })
   await pTimeout(stored, { milliseconds: awaitedMs, message: false })
 }
 
@@ -118,10 +121,21 @@ async function deleteReleasesOfTags(
   )
   if (targets.size === 0) return
   const repository = git.open(project)
+  const readUntilMs = performance.now() + readingMs
+  const findCommitOf = async (tag: string) => {
+    const milliseconds = readUntilMs - performance.now()
+    if (milliseconds <= 0) return null
+    return pTimeout(findCommit(repository, targets.get(tag) ?? ''), { milliseconds }).catch(
+      (err: unknown) => {
+        logger.warn({ err, project_id: project.id }, 'could not read the commit of a deleted release')
+        return null
+      },
+    )
+  }
   try {
     await removeReleasesOfTags({ database, messages }, project, {
       tags: [...targets.keys()],
-      findCommitOf: (tag) => findCommit(repository, targets.get(tag) ?? ''),
+      findCommitOf,
       baseUrl,
     })
   } catch (error) {
