@@ -304,6 +304,8 @@ export async function listTree(
 
 /** Largest file for blame, because git compares the file with all its versions. */
 const blamedBytesMax = 4 * 1024 * 1024
+/** Most lines that blame returns. */
+const blamedLinesMax = 200_000
 
 interface LineRange {
   /** Counted from 1. */
@@ -316,8 +318,8 @@ interface LineRange {
  * a group. A binary file has no lines.
  *
  * @param range undefined: every line
- * @throws DomainError invalid for a range that ends before it begins; too-large for more than 4 MiB;
- * unavailable when git takes longer than a minute; as {@link describeFile}
+ * @throws DomainError invalid for a range that ends before it begins; too-large for more than 4 MiB, and for
+ * more lines than the limit; unavailable when git takes longer than a minute; as {@link describeFile}
  */
 export async function readBlame(
   access: ProjectCall,
@@ -331,7 +333,11 @@ export async function readBlame(
   const file = await describeFile(access, query)
   if (file.blob.size > blamedBytesMax) throw tooLarge('The file is too large for blame')
   const lines = lineCountOf(await readBlob(repository, file.blob)) ?? 0
-  if (lines === 0 || (range && range.start > lines)) return { file, groups: [] }
+  const { start, end } = range ?? { start: 1, end: lines }
+  if (start > lines) return { file, groups: [] }
+  if (Math.min(end, lines) - start >= blamedLinesMax) {
+    throw tooLarge('The file has too many lines for blame')
+  }
   const question = { commitId: file.commitId, path: file.path, lines: range }
   const blamed = await blameFile(repository, question)
   const commits = new Map<string, Commit>()
