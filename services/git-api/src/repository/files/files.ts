@@ -28,7 +28,7 @@ import {
   writeBlob,
 } from '@switchyard/git-storage/files'
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
-import { type Call, takeWindow, type Window } from '@switchyard/service-kit/http'
+import type { Call, Window } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import {
   type CommitDependencies,
@@ -276,8 +276,6 @@ interface TreeQuery {
   window: Window | undefined
 }
 
-const typeOrder = { tree: 0, blob: 1, commit: 2 }
-
 /**
  * Lists one window of the entries of a folder. Within it, folders come first, then files, then submodules,
  * each in git's order.
@@ -291,15 +289,14 @@ export async function listTree(
 ): Promise<{ entries: FolderEntry[]; total: number; next: string | null }> {
   const commit = await findCommit(repository, revision ?? defaultBranchRef(project))
   if (!commit) throw notFound('Tree')
-  const rows = window && 'skip' in window ? window : undefined
-  const found = await listFolder(repository, { treeId: commit.treeId, folderPath: path, isRecursive, rows })
+  const found = await listFolder(repository, { treeId: commit.treeId, folderPath: path, isRecursive, window })
   if (!found) throw notFound('invalid revision or path')
-  const { items, next } =
-    window && 'after' in window
-      ? takeWindow(found.entries, window, (entry) => entry.path)
-      : { items: found.entries, next: null }
-  const entries = items.toSorted((a, b) => typeOrder[a.type] - typeOrder[b.type])
-  return { entries, total: found.total, next }
+  const { entries: listed, start, total } = found
+  if (start === null) throw invalidParameters(['page_token is invalid'])
+  const isLast = start + listed.length >= total
+  const of = (type: FolderEntry['type']) => listed.filter((entry) => entry.type === type)
+  const entries = [...of('tree'), ...of('blob'), ...of('commit')]
+  return { entries, total, next: isLast ? null : (listed.at(-1)?.path ?? null) }
 }
 
 /** Largest file for blame, because git compares the file with all its versions. */
