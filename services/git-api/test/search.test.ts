@@ -134,6 +134,12 @@ test('bad input is refused', async () => {
   expect(await refusal({ scope: 'blobs' })).toEqual([400, 'search is missing'])
   expect(await refusal({ scope: 'blobs', search: ' ' })).toEqual([400, 'search is empty'])
   expect(await refusal({ scope: 'blobs', search: 'a\nb' })).toEqual([400, 'search has more than one line'])
+  const filters = (count: number) => '-path:x '.repeat(count)
+  expect(await refusal({ scope: 'blobs', search: filters(21) })).toEqual([
+    400,
+    'search has more than 20 path filters',
+  ])
+  expect((await refusal({ scope: 'blobs', search: filters(20) }))[0]).toBe(200)
   expect(await refusal({ scope: 'blobs', search: 'a\0b' })).toEqual([400, 'search is invalid'])
   expect((await refusal({ scope: 'blobs', search: 'x'.repeat(1025) }))[0]).toBe(400)
   expect(await refusal({ scope: 'blobs', search: 'x', ref: 'nope' })).toEqual([404, '404 Commit Not Found'])

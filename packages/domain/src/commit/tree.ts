@@ -97,6 +97,7 @@ const lineEnd = 10
 export function lineCountOf(content: Uint8Array): number | null {
   if (content.subarray(0, binaryProbeBytes).includes(0)) return null
   let lines = 0
-  for (let at = content.indexOf(lineEnd); at >= 0; at = content.indexOf(lineEnd, at + 1)) lines += 1
+  // An index is several times faster here than an iterator, and than a search for each line.
+  for (let at = 0; at < content.length; at += 1) if (content[at] === lineEnd) lines += 1
   return content.length > 0 && content.at(-1) !== lineEnd ? lines + 1 : lines
 }

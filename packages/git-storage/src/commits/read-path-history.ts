@@ -168,7 +168,7 @@ async function findRename(
 }
 
 /** Characters that git would read as the end of the path, or as a part of the revision. */
-const readAsRevision = /[\n^~@]/
+const readAsRevision = /[\n^~@]|\r$/
 
 /** Returns those of the commits before which the path was not a file. */
 async function beginningsAmong(

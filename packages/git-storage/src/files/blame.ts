@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { tooLarge } from '@switchyard/domain'
 import { runGitOk } from '../processes/git-process.js'
 import { pathArgument } from '../processes/path-arguments.js'
@@ -46,16 +47,23 @@ export async function blameFile(
 
 const header = /^([0-9a-f]{40}) \d+ \d+(?: \d+)?$/
 
+/** Lines that are parsed at once, which takes some milliseconds. */
+const sliceLines = 5_000
+
 /**
  * Parses the output of `git blame`. Each line begins with a tab, after a header and possibly facts about its
- * commit.
+ * commit. Yields to the event loop during a long output.
  */
-function parseBlame(output: Buffer): BlamedLines[] {
+async function parseBlame(output: Buffer): Promise<BlamedLines[]> {
   const groups: BlamedLines[] = []
   let commitId = ''
-  for (const line of output.toString('latin1').split('\n')) {
+  let parsed = 0
+  for (let at = 0, end = output.indexOf('\n'); end >= 0; at = end + 1, end = output.indexOf('\n', at)) {
+    const line = output.toString('latin1', at, end)
     const found = header.exec(line)
     if (found) commitId = found[1] ?? ''
+    parsed += 1
+    if (parsed % sliceLines === 0) await yieldToEventLoop()
     if (!line.startsWith('\t')) continue
     const last = groups.at(-1)
     if (last?.commitId === commitId) last.lines.push(line.slice(1))
@@ -65,8 +73,17 @@ function parseBlame(output: Buffer): BlamedLines[] {
 }
 
 /** Decodes the lines as UTF-8 when all of them are valid, otherwise as Latin-1, as in diffs. */
-function decoded(groups: BlamedLines[]): BlamedLines[] {
-  const bytesOf = (lines: readonly string[]) => Buffer.from(lines.join('\n'), 'latin1')
-  if (!groups.every(({ lines }) => isUtf8(bytesOf(lines)))) return groups
-  return groups.map(({ commitId, lines }) => ({ commitId, lines: bytesOf(lines).toString().split('\n') }))
+async function decoded(groups: BlamedLines[]): Promise<BlamedLines[]> {
+  const texts: BlamedLines[] = []
+  let lineCount = 0
+  for (const { commitId, lines } of groups) {
+    const bytes = Buffer.from(lines.join('\n'), 'latin1')
+    if (!isUtf8(bytes)) return groups
+    texts.push({ commitId, lines: bytes.toString().split('\n') })
+    lineCount += lines.length
+    if (lineCount < sliceLines) continue
+    lineCount = 0
+    await yieldToEventLoop()
+  }
+  return texts
 }

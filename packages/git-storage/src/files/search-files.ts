@@ -76,16 +76,14 @@ async function search(
   { text, filters }: FileQuery,
 ): Promise<FoundFiles> {
   const isWanted = compileFilters(filters)
-  const wanted = await searchNames(repository, commitId, isWanted)
-  const lower = text.toLowerCase()
-  const named = wanted.names.filter(({ path }) => path.toLowerCase().includes(lower))
+  const wanted = await searchNames(repository, commitId, isWanted, text)
   const inFiles =
     text === ''
       ? { found: [], isWhole: true }
       : await grep(repository, commitId, { text, filters, wanted: wanted.names })
   const lines = inFiles.found.filter(({ path }) => isWanted(path))
   const paths = new Set(lines.map(({ path }) => path))
-  const found = [...lines, ...named.filter(({ path }) => !paths.has(path))]
+  const found = [...lines, ...wanted.named.filter(({ path }) => !paths.has(path))]
   return {
     found: found.slice(0, foundMax),
     isWhole: inFiles.isWhole && wanted.isWhole && found.length <= foundMax,

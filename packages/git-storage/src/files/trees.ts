@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { tooLarge } from '@switchyard/domain'
 import {
   entryAt,
@@ -42,31 +43,75 @@ export interface FolderQuery {
   folderPath: string
   /** Whether everything below the folder is listed, too. */
   isRecursive: boolean
-  /** Undefined: all entries. */
-  rows: { skip: number; take: number } | undefined
+  /** A number of entries after a number of others, or after the entry with a path. Undefined: all entries. */
+  window: ({ take: number } & ({ skip: number } | { after: string | undefined })) | undefined
+}
+
+interface FolderPage {
+  entries: FolderEntry[]
+  /** Number of the entries before the first one; null: no entry has the path after which the page begins. */
+  start: number | null
+  /** Number of all entries of the folder. */
+  total: number
+}
+
+/** The entries of a folder, of which each is parsed when it is read. */
+interface EntryList {
+  length: number
+  at: (index: number) => StoredEntry | undefined
 }
 
 /** Longest list of everything below a folder. */
 const recursiveBytesMax = 16 * 1024 * 1024
+/** Most entries that are parsed at once, which takes some milliseconds. */
+const sliceEntriesMax = 2_000
 
 /**
- * Lists one page of the entries of a folder in git's order, with their number in all.
+ * Lists one page of the entries of a folder in git's order. Yields to the event loop during a long list.
  *
  * @returns null when the tree has no such folder
  * @throws DomainError too-large when the names below a folder take more than 16 MB
  */
 export async function listFolder(
   repository: Repository,
-  { treeId, folderPath, isRecursive, rows }: FolderQuery,
-): Promise<{ entries: FolderEntry[]; total: number } | null> {
+  { treeId, folderPath, isRecursive, window }: FolderQuery,
+): Promise<FolderPage | null> {
   const names = partsOf(folderPath)
   const folder =
     names.length === 0 ? { kind: 'folder', id: treeId } : await findEntry(repository, treeId, names)
   if (folder?.kind !== 'folder' || folder.id === null) return null
-  const all = await (isRecursive ? readBelow : readTree)(repository, folder.id)
+  const all: EntryList = await (isRecursive ? readBelow : readTree)(repository, folder.id)
   const prefix = names.map((name) => `${name}/`).join('')
-  const page = rows ? all.slice(rows.skip, rows.skip + rows.take) : all
-  return { entries: page.map((entry) => presentEntry(entry, prefix)), total: all.length }
+  const { length: total } = all
+  const start = await findStart(all, prefix, window)
+  if (start === null) return { entries: [], start, total }
+  const end = window ? Math.min(start + window.take, total) : total
+  const entries: FolderEntry[] = []
+  for (let index = start; index < end; index += 1) {
+    const entry = all.at(index)
+    if (entry) entries.push(presentEntry(entry, prefix))
+    if (entries.length % sliceEntriesMax === 0) await yieldToEventLoop()
+  }
+  return { entries, start, total }
+}
+
+async function findStart(
+  all: EntryList,
+  prefix: string,
+  window: FolderQuery['window'],
+): Promise<number | null> {
+  if (window === undefined) return 0
+  if ('skip' in window) return window.skip
+  if (window.after === undefined) return 0
+  const stored = storedPath(window.after)
+  for (let index = 0; index < all.length; index += 1) {
+    const entry = all.at(index)
+    if (entry && prefix + entry.name === stored && presentEntry(entry, prefix).path === window.after) {
+      return index + 1
+    }
+    if (index % sliceEntriesMax === sliceEntriesMax - 1) await yieldToEventLoop()
+  }
+  return null
 }
 
 /**
@@ -138,20 +183,27 @@ async function readTree(repository: Repository, id: string): Promise<StoredEntry
 }
 
 /** Returns the entries below a folder, each with its path as its name. */
-async function readBelow(repository: Repository, treeId: string): Promise<StoredEntry[]> {
+async function readBelow(repository: Repository, treeId: string): Promise<EntryList> {
   const command = { command: 'ls-tree', flags: ['-r', '-t', '-z'], revisions: [treeId] }
   const options = { stdoutBytesMax: recursiveBytesMax }
   const { stdout, truncated } = await runGitOk(repository, command, options)
   if (truncated) throw tooLarge('The folder has too many entries to list')
-  return stdout
-    .toString('latin1')
-    .split('\0')
-    .filter(Boolean)
-    .map((line) => {
-      const tab = line.indexOf('\t')
-      const [mode = '', , id = ''] = line.slice(0, tab).split(' ')
-      return { mode, id, name: line.slice(tab + 1) }
-    })
+  /** Where the entries end. */
+  const ends: number[] = []
+  for (let end = stdout.indexOf(0); end >= 0; end = stdout.indexOf(0, end + 1)) {
+    ends.push(end)
+    if (ends.length % sliceEntriesMax === 0) await yieldToEventLoop()
+  }
+  const at = (index: number) =>
+    parseEntry(stdout.toString('latin1', index === 0 ? 0 : Number(ends[index - 1]) + 1, ends[index]))
+  return { length: ends.length, at }
+}
+
+/** Parses `<mode> <type> <id> TAB <path>`. */
+function parseEntry(line: string): StoredEntry {
+  const tab = line.indexOf('\t')
+  const [mode = '', , id = ''] = line.slice(0, tab).split(' ')
+  return { mode, id, name: line.slice(tab + 1) }
 }
 
 function presentEntry({ mode, id, name }: StoredEntry, prefix: string): FolderEntry {

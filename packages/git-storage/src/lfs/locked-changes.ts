@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { excerpt } from '@switchyard/domain'
 import { type GitCommand, type RunOptions, runGitOk } from '../processes/git-process.js'
+import { isOneLine } from '../processes/path-arguments.js'
 import { lfsUploads, makeUploadFolder } from './lfs-objects.js'
 
 /** Locked files by path, each with the user name of the lock's owner. */
@@ -18,14 +19,16 @@ const tipsMax = 50
  * One process checks the commits of all branches together, which is enough unless a locked file is changed.
  *
  * @param tips ids of the new commits of the branches
+ * @param given a lock of a path with a line break has no effect, because git would read several paths
  * @returns id of a commit → the reason for refusing it
  */
 export async function findLockedChanges(
   path: string,
   tips: readonly string[],
-  locks: FileLocks,
+  given: FileLocks,
 ): Promise<Map<string, string>> {
   const refusals = new Map<string, string>()
+  const locks = new Map([...given].filter(([file]) => isOneLine(file)))
   const distinct = [...new Set(tips)]
   if (locks.size === 0 || distinct.length === 0) return refusals
   if ((await listChangedFiles(path, distinct, locks)).length === 0) return refusals

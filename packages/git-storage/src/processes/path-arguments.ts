@@ -21,8 +21,14 @@ export function pathArgument(filePath: string): string {
 /** Returns whether a path can be passed to git, see {@link pathArguments}. */
 export function isAskable(filePath: string): boolean {
   const bytes = bytesOfName(filePath)
-  return isUtf8(bytes) || !bytes.includes('\n')
+  return isUtf8(bytes) || isOneLine(bytes.toString('latin1'))
 }
+
+/**
+ * Returns whether git reads a path as one line of its standard input. A carriage return at the end of a line
+ * is not read as a part of the path.
+ */
+export const isOneLine = (path: string): boolean => !/\n|\r$/.test(path)
 
 /**
  * Returns the arguments that pass one path to `git log` or `git rev-list`. Arguments of a process are text,

@@ -40,7 +40,7 @@ const parameters = {
   ...pageParameters,
   search: filledText(searchCharsMax).meta({
     description:
-      'Any part of the text, case-insensitive; for blobs with path filters: `filename:*.md`, `path:docs/`, `extension:rb`, or `-path:docs/` for all others',
+      'Any part of the text, case-insensitive; for blobs with path filters: `filename:*.md`, `path:docs/`, `extension:rb`, or `-path:docs/` for all others; at most 20 filters',
   }),
   order_by: unsupported('is not supported: the order is that of each scope'),
   sort: unsupported('is not supported: the order is that of each scope'),

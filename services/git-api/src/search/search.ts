@@ -35,7 +35,8 @@ export async function searchCommits(access: ProjectCall, query: SearchQuery): Pr
 /**
  * Finds lines of files that contain a text, and files whose path contains it.
  *
- * @throws DomainError not-found for an unknown `ref`; unprocessable for a repository that is too large
+ * @throws DomainError not-found for an unknown `ref`; unprocessable for a repository that is too large;
+ *   invalid-parameters for too many path filters
  */
 export async function searchBlobs(access: ProjectCall, query: SearchQuery): Promise<Found<FoundLines>> {
   const tip = await findTip(access, query.ref)
@@ -57,6 +58,9 @@ const patternOf = {
   extension: (value: string) => `*.${value}`,
 }
 
+/** Most path filters of a search, because each of them is applied to every path of the commit. */
+const filtersMax = 20
+
 const filterText = /^(-?)(filename|path|extension):(.+)$/s
 /** Matches a word. Words end at blanks outside of quotes: `path:"a b"` is one word. */
 const word = /(?:[^\s"]|"[^"]*"|")+/g
@@ -64,6 +68,8 @@ const word = /(?:[^\s"]|"[^"]*"|")+/g
 /**
  * Reads the filters and the text of a query. Each filter is a separate word; a query without filters is the
  * text itself.
+ *
+ * @throws DomainError invalid-parameters for too many filters
  */
 function readQuery(text: string): FileQuery {
   const filters: FileQuery['filters'][number][] = []
@@ -73,6 +79,9 @@ function readQuery(text: string): FileQuery {
     const value = quoted.replaceAll(/["']/g, '')
     if (value === '') others.push(found)
     else filters.push({ pattern: patternOf[name as keyof typeof patternOf](value), isNegated: minus === '-' })
+  }
+  if (filters.length > filtersMax) {
+    throw invalidParameters([`search has more than ${filtersMax} path filters`])
   }
   return filters.length === 0 ? { text, filters } : { text: others.join(' '), filters }
 }

@@ -199,6 +199,19 @@ describe('a file', () => {
     expect(Buffer.from(await copy.arrayBuffer()).equals(large)).toBe(true)
   })
 
+  test('has up to 200,000 lines of blame at once', async () => {
+    const made = { branch: 'main', commit_message: 'Many lines', content: '\n'.repeat(200_001) }
+    expect((await ask('developer', 'POST', file('lines.txt'), made)).status).toBe(201)
+    const blame = async (query: string) => {
+      const { status, body } = await ask('developer', 'GET', file('lines.txt', `/blame?ref=main${query}`))
+      return status === 200 ? body[0].lines.length : [status, body.message]
+    }
+    const refusal = [413, 'The file has too many lines for blame']
+    expect(await blame('')).toEqual(refusal)
+    expect(await blame('&range[start]=1&range[end]=999999')).toEqual(refusal)
+    expect(await blame('&range[start]=2&range[end]=999999')).toBe(200_000)
+  })
+
   test('is not written with invalid parameters', async () => {
     const change = { branch: 'main', commit_message: 'm', content: 'x' }
     const refused = async (method: string, path: string, body: object) => {

@@ -70,12 +70,19 @@ describe('a lock', () => {
     expect(idsOf({ locks: own.ours })).toEqual(expect.arrayContaining(ids))
   })
 
-  test.each(['', '/etc/passwd', 'a/../../b', 'a//b', '.git/config', 'a\0b', 'x'.repeat(2049)])(
-    'is refused for the path %j',
-    async (path) => {
-      expect((await lock('developer', path)).status).toBe(422)
-    },
-  )
+  test.each([
+    '',
+    '/etc/passwd',
+    'a/../../b',
+    'a//b',
+    '.git/config',
+    'a\0b',
+    'x\n../y',
+    'x\r',
+    'x'.repeat(2049),
+  ])('is refused for the path %j', async (path) => {
+    expect((await lock('developer', path)).status).toBe(422)
+  })
 
   test('is held once, however many users request it at the same time', async () => {
     const asked = (['developer', 'owner'] as const).flatMap((who) => [lock(who, 'race'), lock(who, 'race')])
@@ -131,6 +138,24 @@ describe('a push that changes a file with the lock of another user', () => {
       'main',
     )
     expect(await push('developer', 'HEAD:refs/heads/merged')).toBe('pushed')
+    await work.close()
+  })
+
+  test('is the only push that stored locks of paths with line breaks can refuse', async () => {
+    const own = await harness.project()
+    const { id: ownerId } = await harness.database.prisma.user.findFirstOrThrow({
+      where: { username: 'olga' },
+    })
+    const paths = ['x\n\ny', 'x\n/abs', 'x\n../y', '\r', 'art/hero.psd']
+    await harness.database.prisma.lfsLock.createMany({
+      data: paths.map((path) => ({ projectId: own.id, path, ownerId })),
+    })
+    const work = await createGitRepository()
+    const push = (ref: string) => work.git('push', harness.remote('developer', own), `HEAD:refs/heads/${ref}`)
+    await work.commit({ files: { '.gitattributes': '*.psd lockable\n', 'free.psd': '1' } })
+    await push('free')
+    await work.commit({ files: { 'art/hero.psd': '1' } })
+    await expect(push('taken')).rejects.toThrow("'art/hero.psd' is locked in Git LFS by @olga")
     await work.close()
   })
 })

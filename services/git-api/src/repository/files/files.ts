@@ -28,7 +28,7 @@ import {
   writeBlob,
 } from '@switchyard/git-storage/files'
 import { getOrCompute, type Repository } from '@switchyard/git-storage/repository'
-import { type Call, takeWindow, type Window } from '@switchyard/service-kit/http'
+import type { Call, Window } from '@switchyard/service-kit/http'
 import type { ProjectCall } from '../../guards.js'
 import {
   type CommitDependencies,
@@ -276,8 +276,6 @@ interface TreeQuery {
   window: Window | undefined
 }
 
-const typeOrder = { tree: 0, blob: 1, commit: 2 }
-
 /**
  * Lists one window of the entries of a folder. Within it, folders come first, then files, then submodules,
  * each in git's order.
@@ -291,19 +289,20 @@ export async function listTree(
 ): Promise<{ entries: FolderEntry[]; total: number; next: string | null }> {
   const commit = await findCommit(repository, revision ?? defaultBranchRef(project))
   if (!commit) throw notFound('Tree')
-  const rows = window && 'skip' in window ? window : undefined
-  const found = await listFolder(repository, { treeId: commit.treeId, folderPath: path, isRecursive, rows })
+  const found = await listFolder(repository, { treeId: commit.treeId, folderPath: path, isRecursive, window })
   if (!found) throw notFound('invalid revision or path')
-  const { items, next } =
-    window && 'after' in window
-      ? takeWindow(found.entries, window, (entry) => entry.path)
-      : { items: found.entries, next: null }
-  const entries = items.toSorted((a, b) => typeOrder[a.type] - typeOrder[b.type])
-  return { entries, total: found.total, next }
+  const { entries: listed, start, total } = found
+  if (start === null) throw invalidParameters(['page_token is invalid'])
+  const isLast = start + listed.length >= total
+  const of = (type: FolderEntry['type']) => listed.filter((entry) => entry.type === type)
+  const entries = [...of('tree'), ...of('blob'), ...of('commit')]
+  return { entries, total, next: isLast ? null : (listed.at(-1)?.path ?? null) }
 }
 
 /** Largest file for blame, because git compares the file with all its versions. */
 const blamedBytesMax = 4 * 1024 * 1024
+/** Most lines that blame returns. */
+const blamedLinesMax = 200_000
 
 interface LineRange {
   /** Counted from 1. */
@@ -316,8 +315,8 @@ interface LineRange {
  * a group. A binary file has no lines.
  *
  * @param range undefined: every line
- * @throws DomainError invalid for a range that ends before it begins; too-large for more than 4 MiB;
- * unavailable when git takes longer than a minute; as {@link describeFile}
+ * @throws DomainError invalid for a range that ends before it begins; too-large for more than 4 MiB, and for
+ * more lines than the limit; unavailable when git takes longer than a minute; as {@link describeFile}
  */
 export async function readBlame(
   access: ProjectCall,
@@ -331,7 +330,11 @@ export async function readBlame(
   const file = await describeFile(access, query)
   if (file.blob.size > blamedBytesMax) throw tooLarge('The file is too large for blame')
   const lines = lineCountOf(await readBlob(repository, file.blob)) ?? 0
-  if (lines === 0 || (range && range.start > lines)) return { file, groups: [] }
+  const { start, end } = range ?? { start: 1, end: lines }
+  if (start > lines) return { file, groups: [] }
+  if (Math.min(end, lines) - start >= blamedLinesMax) {
+    throw tooLarge('The file has too many lines for blame')
+  }
   const question = { commitId: file.commitId, path: file.path, lines: range }
   const blamed = await blameFile(repository, question)
   const commits = new Map<string, Commit>()

@@ -14,14 +14,15 @@ const pathBytesMax = 2048
  * Locks a file for the caller.
  *
  * @returns the new lock, or with `isNew` false the existing lock of the file
- * @throws DomainError invalid-parameters for a malformed path; invalid when the project has too many locks
+ * @throws DomainError invalid-parameters for a malformed path, and for one with a line break, which git would
+ *   read as several paths; invalid when the project has too many locks
  */
 export async function lockFile(
   database: Database,
   { project, caller }: ProjectCall<Caller>,
   path: string,
 ): Promise<{ lock: LfsLockWithOwner; isNew: boolean }> {
-  if (!Array.isArray(parseFilePath(path)) || path.startsWith('/'))
+  if (!Array.isArray(parseFilePath(path)) || path.startsWith('/') || /[\r\n]/.test(path))
     throw invalidParameters(['path is invalid'])
   if (Buffer.byteLength(path) > pathBytesMax) throw invalidParameters(['path is too long'])
   const findExisting = () => store.listLfsLocks(database, project.id, { path }, 1)
