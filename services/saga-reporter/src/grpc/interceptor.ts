@@ -70,6 +70,8 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
     const ending = ends.follow(method, call)
     let admitted: unknown
     let slot: MessageSlot | undefined
+    /** Exists only when the admission waits, because it costs time. */
+    let ended: AbortController | undefined
     let isWhole = false
 
     /** Returns the sender of the call. */
@@ -77,7 +79,16 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
       // The library lets a call pass whose deadline has passed on arrival, and ends it a moment later.
       if (isPastDeadline(call, Date.now())) throw unavailable('nobody waits for the answer')
       const address = addressOf(metadata, peer)
-      const arrived = { metadata, droppedKeys, address, getAuthContext: () => call.getAuthContext() }
+      const arrived = {
+        metadata,
+        droppedKeys,
+        address,
+        getAuthContext: () => call.getAuthContext(),
+        signal: () => {
+          ended ??= new AbortController()
+          return ended.signal
+        },
+      }
       checkArrived(arrived)
       admitted = await admit?.(arrived)
       return senderAddress(address)
@@ -110,6 +121,7 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
           },
           onCancel: () => {
             ending.onCancel()
+            ended?.abort()
             if (isWhole) return
             if (isClosed()) slot?.leave()
             else slot?.abandon()
