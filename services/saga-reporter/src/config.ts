@@ -72,7 +72,7 @@ export const configSchema = z
       ),
     SAGA_STREAM_STALL_MS_MAX: integer(100, 3_600_000)
       .default(30_000)
-      .describe('A client of a stream that reads nothing for this time is disconnected'),
+      .describe('A client of a stream or an export that reads nothing for this time is disconnected'),
     GRPC_HOST: z.string().default('127.0.0.1').describe('Address the gRPC port listens on'),
     GRPC_PORT: port().default(50051).describe('gRPC port'),
     GRPC_TRUSTED_PROXIES: proxyNetworks()

@@ -94,7 +94,7 @@ export async function createService(config: Config, context: ServiceContext) {
     ...searchRoutes(limitedDatabase),
     ...activityRoutes(limitedDatabase),
     ...statsRoutes(limitedDatabase, systemClock),
-    ...exportRoutes(limitedDatabase),
+    ...exportRoutes({ database: limitedDatabase, stallMsMax: stream.stallMsMax }),
     ...liveRoutes(stream),
     ...webhookRoutes({
       database: limitedDatabase,

@@ -240,7 +240,7 @@ async function readGiven(
  */
 async function admit(route: Route, request: Request, response: Response, deps: Dependencies) {
   if (route.internal) return null
-  const { caller, limitKey } = await deps.findSender(route, request)
+  const { caller, limitKey } = await deps.findSender(route, request, () => abortedWith(response))
   await deps.rateLimit(response, limitKey)
   return caller
 }

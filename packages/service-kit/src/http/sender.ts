@@ -15,7 +15,8 @@ export interface Sender {
   limitKey: string
 }
 
-export type FindSender = (route: Route, request: Request) => Promise<Sender>
+/** @param signal as for {@link AuthenticateFrom} */
+export type FindSender = (route: Route, request: Request, signal?: () => AbortSignal) => Promise<Sender>
 
 export interface SenderOptions {
   /** Finds the holder of a token. */
@@ -45,27 +46,27 @@ export function createFindSender({
   externalUrl,
   projectOf,
 }: SenderOptions): FindSender {
-  const sessionOf = async (secret: string, address: string) => {
+  const sessionOf: AuthenticateFrom = async (...given) => {
     try {
-      return await authenticateSession(secret, address)
+      return await authenticateSession(...given)
     } catch (error) {
       if (isRefusal(error, 'rate-limited')) return null
       throw error
     }
   }
-  return async (route, request) => {
+  return async (route, request, signal) => {
     const address = request.ip ?? ''
     const token = tokenOfRoute(route, request)
     if (token !== null) {
       const project = projectOf?.(route, request.params as Call['params'])
-      const caller = await callerOf(token, (secret) => authenticate(secret, address, project))
+      const caller = await callerOf(token, (given) => authenticate(given, address, project, signal))
       return { caller, limitKey: tokenLimitKey(caller, token) }
     }
     const baseUrl = externalUrl ?? requestedUrl(request)
     const secret = route.outsideApi ? null : sessionSecretOf(request, baseUrl)
     if (secret !== null) {
       if (mayChange(request)) requireOwnOrigin(request, baseUrl)
-      const caller = await sessionOf(secret, address)
+      const caller = await sessionOf(secret, address, undefined, signal)
       if (caller) return { caller, limitKey: sessionsKey(caller) }
     }
     return { caller: null, limitKey: `address ${senderAddress(address)}` }

@@ -29,6 +29,31 @@ async function refusedSeconds(authenticate: AuthenticateFrom, secret: string, ad
   }
 }
 
+/** Refuses two addresses; the first one then has both look-ups under way, and neither ends by itself. */
+async function refusedWithHangingLookUps() {
+  let release: () => void = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let hangs = 0
+  const authenticate = limitUnknownTokens(
+    async (secret) => {
+      if (secret.startsWith('hangs')) {
+        hangs += 1
+        await released
+      }
+      return good.includes(secret) ? holder : null
+    },
+    { isOn: true, kind: 'tokens', createLimiter: limitersOfProcess },
+  )
+  for (const address of ['192.0.2.1', '192.0.2.2']) {
+    await tryTokens(authenticate, address)
+    expect(await refusedSeconds(authenticate, 'unknown', address)).toBe(60)
+  }
+  for (const secret of ['hangs 1', 'hangs 2']) void refusedSeconds(authenticate, secret, '192.0.2.1')
+  return { authenticate, release, hangs: () => hangs }
+}
+
 async function tryTokens(authenticate: AuthenticateFrom, address: string, count = 60) {
   for (let number = 0; number < count; number++)
     expect(await refusedSeconds(authenticate, `wrong-${number}`, address)).toBeNull()
@@ -105,6 +130,30 @@ describe('an address that tries tokens', () => {
     expect(await authenticate('good', '192.0.2.2')).toBe(holder)
     expect(lookedUp).toBeLessThan(10)
     await Promise.all(flood)
+  })
+
+  it('is refused with a time to try again when its tokens wait for too long, or when too many wait', async () => {
+    const { authenticate, hangs } = await refusedWithHangingLookUps()
+    const waiting = Array.from({ length: 1000 }, (_, number) =>
+      refusedSeconds(authenticate, `waiting-${number}`, '192.0.2.1'),
+    )
+    expect(await refusedSeconds(authenticate, 'one too many', '192.0.2.1')).toBe(1)
+    const elsewhere = refusedSeconds(authenticate, 'waiting', '192.0.2.2')
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([1]))
+    expect(await elsewhere).toBe(1)
+    expect(hangs()).toBe(2)
+  })
+
+  it('has no token looked up whose sender has gone away', async () => {
+    const { authenticate, release, hangs } = await refusedWithHangingLookUps()
+    const leaving = new AbortController()
+    const gone = authenticate('hangs 3', '192.0.2.1', undefined, () => leaving.signal)
+    leaving.abort()
+    await expect(gone).rejects.toMatchObject({ kind: 'rate-limited' })
+    release()
+    expect(await authenticate('never used', '192.0.2.1')).toBe(holder)
+    expect(hangs()).toBe(2)
   })
 
   it('gets no further tries by changing its address within its IPv6 network', async () => {

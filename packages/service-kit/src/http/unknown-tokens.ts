@@ -1,3 +1,4 @@
+import type { Caller } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
 import { Slots } from '../slots.js'
 import { type Authenticate, type AuthenticateFrom, tokenKey } from './authentication.js'
@@ -19,11 +20,18 @@ const refusedSecondsMax = 15 * 60
 const rememberedSeconds = 3600
 /**
  * Look-ups of tokens from refused addresses at the same time. They are limited so that a flood leaves
- * connections to the database free.
+ * connections to the database free. Many may wait, because a valid token may be among those of its address.
  */
-const lookUpsOfRefused = { total: 2, perSender: 2, waitMs: Number.POSITIVE_INFINITY }
+const lookUpsOfRefused = {
+  total: 2,
+  perSender: 2,
+  waitMs: 10_000,
+  waitingMax: 5000,
+  waitingPerSenderMax: 1000,
+}
+const retryAfterMs = 1000
 const tooMany = 'too many tokens of addresses that have sent unknown ones'
-const lookUpRefusals = { sender: tooMany, everybody: tooMany, retryAfterMs: 1000 }
+const lookUpRefusals = { sender: tooMany, everybody: tooMany, retryAfterMs }
 /** A token that was valid within this time is looked up at once, whatever else its address sends. */
 const goodMs = 10 * 60_000
 const rememberedMax = 10_000
@@ -64,12 +72,29 @@ export function limitUnknownTokens(
     await unknown.block(sender, Math.min(refusedSeconds * 2 ** (times - 1), refusedSecondsMax))
   }
 
-  return async (secret, address, project) => {
+  async function lookUpInSlot(
+    sender: string,
+    signal: AbortSignal | undefined,
+    lookUp: () => Promise<Caller | null>,
+  ): Promise<Caller | null> {
+    // Rate-limited also while other addresses hold the slots: this address has sent too many unknown tokens.
+    // A cookie of such an address is ignored, and its request continues without a sender.
+    const giveBack = await lookUps.take({ sender }, signal).catch(() => {
+      throw tooManyRequests(retryAfterMs)
+    })
+    try {
+      return await lookUp()
+    } finally {
+      giveBack()
+    }
+  }
+
+  return async (secret, address, project, signal) => {
     const key = tokenKey(secret)
     const sender = senderAddress(address)
     const waits = refused.has(sender) && !good.has(key)
     const lookUp = () => authenticate(secret, address, project)
-    const caller = await (waits ? lookUps.run({ sender }, undefined, lookUp) : lookUp())
+    const caller = await (waits ? lookUpInSlot(sender, signal?.(), lookUp) : lookUp())
     if (caller) {
       good.set(key, true)
       return caller

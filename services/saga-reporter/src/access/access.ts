@@ -79,7 +79,9 @@ export function createAdmitReader(
     const address = senderAddress(call.address)
     const readerBy = async (find: AuthenticateFrom) => {
       try {
-        const caller = await callerOf(tokenOf(headers), (secret) => find(secret, address))
+        const caller = await callerOf(tokenOf(headers), (secret) =>
+          find(secret, address, undefined, call.signal),
+        )
         return requireAdministratorOrScope(caller, 'read_sagas')
       } catch (error) {
         throw asTokenFailure(error)
@@ -130,22 +132,22 @@ type Known = { peer: Peer } | { refusal: DomainError }
 
 function byToken(authenticate: AuthenticateFrom, peerFor: (caller: Caller | null) => Peer): PeerOf {
   const remembered = new LRUCache<string, Known>({ max: 10_000, ttl: rememberedMs })
-  const lookUp = async (secret: string, address: string): Promise<Known> => {
+  const lookUp: (...given: Parameters<AuthenticateFrom>) => Promise<Known> = async (...given) => {
     try {
-      return { peer: peerFor(await authenticate(secret, address)) }
+      return { peer: peerFor(await authenticate(...given)) }
     } catch (error) {
       // The limit belongs to the address, not to the token, so it is not cached for the token.
       if (error instanceof DomainError && error.kind !== 'rate-limited') return { refusal: error }
       throw asTokenFailure(error)
     }
   }
-  return async ({ metadata }, address) => {
+  return async ({ metadata, signal }, address) => {
     const secret = tokenOf(tokenHeaders(metadata))
     if (secret === null) throw unauthenticated()
     const key = tokenKey(secret)
     let known = remembered.get(key)
     if (!known) {
-      known = await lookUp(secret, address)
+      known = await lookUp(secret, address, undefined, signal)
       remembered.set(key, known)
     }
     if ('refusal' in known) throw known.refusal

@@ -4,6 +4,7 @@ import type { Pooled } from '@switchyard/db'
 import {
   answered,
   type Call,
+  createStreamSlots,
   endpoint,
   flag,
   parameterProblem,
@@ -14,8 +15,20 @@ import { searchParameters, toSearch } from '../shapes/parameters.js'
 import { sagaReader, tenantRoute } from '../tenants.js'
 import { exportFormats, exportSagas } from './export.js'
 
-export const exportRoutes = (database: Pooled): Route[] => [
-  tenantRoute('GET', '/sagas/export', sagaReader, downloadSagas(database), { longLived: true }),
+export interface ExportDependencies {
+  database: Pooled
+  /** Longest time for which a client may read nothing. */
+  stallMsMax: number
+}
+
+/**
+ * Most exports at the same time. Each holds some thousand sagas in memory, and takes turns with the other
+ * readers of the few connections to the database.
+ */
+const exportsMax = { max: 20, perSenderMax: 2 }
+
+export const exportRoutes = (deps: ExportDependencies): Route[] => [
+  tenantRoute('GET', '/sagas/export', sagaReader, downloadSagas(deps), { longLived: true }),
 ]
 
 const bomParameter = {
@@ -24,23 +37,29 @@ const bomParameter = {
   }),
 }
 
-const downloadSagas = (database: Pooled) =>
-  endpoint({
+function downloadSagas({ database, stallMsMax }: ExportDependencies) {
+  const slots = createStreamSlots(exportsMax)
+  return endpoint({
     summary: 'Export all sagas that match a filter as a file',
     replies: { 200: ['text/csv', 'application/x-ndjson'] },
     input: z.object({ ...searchParameters, format: z.enum(exportFormats).default('csv'), ...bomParameter }),
     handle: async ({ format, bom, ...given }, _caller, call) => {
       if (bom && format !== 'csv') throw parameterProblem('bom', 'is for CSV alone')
+      slots.take(call)
       const { contentType, texts } = await exportSagas(database, toSearch(given), { format, bom })
-      await send(call, { contentType, name: `sagas.${format}` }, texts)
+      await send(call, { contentType, name: `sagas.${format}`, stallMsMax }, texts)
       return answered
     },
   })
+}
 
-/** Sends each text once the client has read the previous one, until the client disconnects. */
+/**
+ * Sends each text once the client has read the previous one, until the client disconnects. A client that
+ * reads nothing for `stallMsMax` is disconnected.
+ */
 async function send(
   call: Call,
-  { contentType, name }: { contentType: string; name: string },
+  { contentType, name, stallMsMax }: { contentType: string; name: string; stallMsMax: number },
   texts: AsyncGenerator<string>,
 ): Promise<void> {
   const { request, response } = call.raw
@@ -55,6 +74,10 @@ async function send(
     response.end()
     return
   }
+  response.setTimeout(stallMsMax, () => {
+    // Nothing moves either while the database reads the next sagas.
+    if (response.writableLength > 0) response.destroy()
+  })
   try {
     await pipeline(Readable.from(texts, { objectMode: true, highWaterMark: 1 }), response)
   } catch (error) {

@@ -23,6 +23,8 @@ export interface ArrivedCall {
   /** Address of the caller, which may be behind a proxy. */
   address: string
   getAuthContext: ServerInterceptingCall['getAuthContext']
+  /** Returns a signal that is aborted at the end of the call. */
+  signal: () => AbortSignal
 }
 
 export interface GrpcService {

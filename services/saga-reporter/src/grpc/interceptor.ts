@@ -7,6 +7,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { tooLarge, unavailable } from '@switchyard/domain'
+import { senderAddress } from '@switchyard/service-kit/http'
 import { type Logger, type Metrics, secondsBuckets } from '@switchyard/service-kit/observability'
 import { Counter, Histogram } from 'prom-client'
 import {
@@ -30,7 +31,12 @@ export interface InterceptorOptions {
   checkArrived: (call: ArrivedCall) => void
   /** Returns the address of a caller; `peer` is `host:port` of the other end of the connection. */
   addressOf: (metadata: ArrivedCall['metadata'], peer: string) => string
-  messageSlots: MessageSlots
+  messageSlots: {
+    /** For calls that `admit` of their service has admitted. */
+    admitted: MessageSlots
+    /** For the calls of health and reflection, which are open to every caller. */
+    open: MessageSlots
+  }
   logger: Logger
   metrics: Pick<Metrics, 'registry'>
 }
@@ -60,18 +66,32 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
     const droppedKeys = takeDroppedKeys()
     // Health and reflection are open to every caller that reaches the port, such as load balancers.
     const admit = admits.get(path)
+    const slots = admit ? messageSlots.admitted : messageSlots.open
     const ending = ends.follow(method, call)
     let admitted: unknown
     let slot: MessageSlot | undefined
+    /** Exists only when the admission waits, because it costs time. */
+    let ended: AbortController | undefined
     let isWhole = false
 
-    const admitArrived = async (metadata: ArrivedCall['metadata']) => {
+    /** Returns the sender of the call. */
+    const admitArrived = async (metadata: ArrivedCall['metadata']): Promise<string> => {
       // The library lets a call pass whose deadline has passed on arrival, and ends it a moment later.
       if (isPastDeadline(call, Date.now())) throw unavailable('nobody waits for the answer')
       const address = addressOf(metadata, peer)
-      const arrived = { metadata, droppedKeys, address, getAuthContext: () => call.getAuthContext() }
+      const arrived = {
+        metadata,
+        droppedKeys,
+        address,
+        getAuthContext: () => call.getAuthContext(),
+        signal: () => {
+          ended ??= new AbortController()
+          return ended.signal
+        },
+      }
       checkArrived(arrived)
       admitted = await admit?.(arrived)
+      return senderAddress(address)
     }
     const refuse = (error: unknown) => {
       if (!isExpected(error) && !isPastDeadline(call, Date.now()))
@@ -84,8 +104,9 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) => {
-            admitArrived(metadata).then(() => {
-              if (!ending.isOver()) slot = messageSlots.enter(peer, () => pass(metadata), isClosed)
+            admitArrived(metadata).then((sender) => {
+              const startReading = () => pass(metadata)
+              if (!ending.isOver()) slot = slots.enter({ peer, sender, startReading, isClosed })
             }, refuse)
           },
           onReceiveMessage: (message: unknown, pass) => {
@@ -100,6 +121,7 @@ export function createInterceptor(options: InterceptorOptions): Interceptor {
           },
           onCancel: () => {
             ending.onCancel()
+            ended?.abort()
             if (isWhole) return
             if (isClosed()) slot?.leave()
             else slot?.abandon()

@@ -1,17 +1,10 @@
 import type { Socket } from 'node:net'
 import { Slots } from '@switchyard/service-kit/slots'
 
-/**
- * Most calls whose messages are read at the same time. A message has up to 4 MiB, so together they hold at
- * most 256 MiB.
- */
-const slotsMax = 64
-/**
- * The share that is reserved for connections without a slot, so that busy connections do not block new ones.
- */
+/** The share that is reserved for senders without a slot, so that busy senders do not block new ones. */
 const reservedShare = 0.25
-/** Most slots that the calls of a connection may hold together. */
-const slotsPerConnectionMax = 16
+/** The share of all slots that the calls of a sender may hold together. */
+const senderShare = 0.25
 /** Interval of the checks for stalled connections while calls wait for a slot. */
 const checkEveryMs = 500
 /** Number of consecutive checks without new bytes after which a connection counts as stalled. */
@@ -30,8 +23,20 @@ export interface MessageSlot {
   abandon(): void
 }
 
+export interface MessageClaim {
+  /** The `host:port` of the call's connection. */
+  peer: string
+  /** The sender whose slots the call takes. */
+  sender: string
+  /** Called once there is a slot. */
+  startReading: () => void
+  /** Returns whether the stream of the call is closed. */
+  isClosed: () => boolean
+}
+
 /** A call, from its wait for a slot until it leaves the slot. */
 interface Reader {
+  sender: string
   /** Whether its stream is closed, which frees the bytes of its message. */
   isClosed: () => boolean
   sinceMs: number
@@ -49,24 +54,33 @@ interface Connection {
 }
 
 /**
- * The slots that limit the memory of incomplete messages. Calls of the connection with the fewest slots go
- * first. While calls wait and no slot is free, connections are closed that hold slots and send nothing, or
- * whose messages take too long. While a connection waits for its first slot, the connection with the most
- * slots is closed.
+ * The slots that limit the memory of incomplete messages. Slots belong to senders, because a gateway opens a
+ * connection for each call. Calls of the sender with the fewest slots go first. The server can end
+ * connections, not single calls. While calls wait and no slot is free, connections are ended that hold slots
+ * and send nothing, or whose messages take too long; also while they keep another connection of their own
+ * sender waiting. While a sender waits for its first slot, the largest connection of the sender with the most
+ * slots is ended.
  */
 export class MessageSlots {
-  readonly #slots = new Slots(
-    {
-      total: slotsMax,
-      perSender: slotsPerConnectionMax,
-      reservedShare,
-      // A call may wait until its deadline, or until its connection is closed.
-      waitMs: Number.POSITIVE_INFINITY,
-    },
-    { sender: 'too many messages of this connection', everybody: 'too many messages', retryAfterMs: 1000 },
-  )
+  readonly #slots: Slots
+  readonly #slotsMax: number
   readonly #connections = new Map<string, Connection>()
   #timer: NodeJS.Timeout | undefined
+
+  /** @param slotsMax most calls whose messages are read at the same time; a message has up to 4 MiB */
+  constructor(slotsMax: number) {
+    this.#slotsMax = slotsMax
+    this.#slots = new Slots(
+      {
+        total: slotsMax,
+        perSender: slotsMax * senderShare,
+        reservedShare,
+        // A call may wait until its deadline, or until its connection is closed.
+        waitMs: Number.POSITIVE_INFINITY,
+      },
+      { sender: 'too many messages of this sender', everybody: 'too many messages', retryAfterMs: 1000 },
+    )
+  }
 
   /** Registers a connection, before its first call. */
   add(socket: Socket): void {
@@ -87,14 +101,8 @@ export class MessageSlots {
     })
   }
 
-  /**
-   * Reads the message of a call as soon as there is a slot.
-   *
-   * @param peer the call's `host:port`
-   * @param startReading called once there is a slot
-   * @param isClosed whether the stream of the call is closed
-   */
-  enter(peer: string, startReading: () => void, isClosed: () => boolean): MessageSlot {
+  /** Reads the message of a call as soon as there is a slot. */
+  enter({ peer, sender, startReading, isClosed }: MessageClaim): MessageSlot {
     const connection = this.#connections.get(peer)
     // The connection is closed, so its calls have ended.
     if (!connection) return { leave: () => {}, abandon: () => {} }
@@ -104,7 +112,7 @@ export class MessageSlots {
       for (const readers of [waiting, reading, abandoned]) readers.delete(reader)
       giveUp()
     }
-    const reader: Reader = { isClosed, sinceMs: performance.now(), leave }
+    const reader: Reader = { sender, isClosed, sinceMs: performance.now(), leave }
     const read = (giveBack: () => void) => {
       giveUp = giveBack
       reader.sinceMs = performance.now()
@@ -112,13 +120,13 @@ export class MessageSlots {
       startReading()
     }
     freeClosed(connection)
-    const giveBack = this.#slots.tryTake({ sender: peer })
+    const giveBack = this.#slots.tryTake({ sender })
     if (giveBack) read(giveBack)
     else {
       waiting.add(reader)
       const leaving = new AbortController()
       giveUp = () => leaving.abort()
-      this.#wait(peer, leaving.signal, (taken) => {
+      this.#wait(sender, leaving.signal, (taken) => {
         waiting.delete(reader)
         read(taken)
       })
@@ -133,8 +141,8 @@ export class MessageSlots {
   }
 
   /** Takes a slot as soon as there is one, unless the call leaves earlier. */
-  #wait(peer: string, left: AbortSignal, onTaken: (giveBack: () => void) => void): void {
-    this.#slots.take({ sender: peer }, left).then(
+  #wait(sender: string, left: AbortSignal, onTaken: (giveBack: () => void) => void): void {
+    this.#slots.take({ sender }, left).then(
       (giveBack) => (left.aborted ? giveBack() : onTaken(giveBack)),
       () => {
         // The call has left before it got a slot.
@@ -155,27 +163,38 @@ export class MessageSlots {
       connection.silentChecks = bytesRead === connection.bytesSeen ? connection.silentChecks + 1 : 0
       connection.bytesSeen = bytesRead
     }
-    const { held, waiting } = this.#slots.count()
-    if (held >= slotsMax * (1 - reservedShare) && waiting > 0) this.#endHolders()
+    this.#endHolders()
     this.#checkLater()
   }
 
   #endHolders(): void {
+    const { held, waiting } = this.#slots.count()
+    const isFull = held >= this.#slotsMax * (1 - reservedShare) && waiting > 0
     const holders = [...this.#connections.values()].filter((connection) => slotsOf(connection) > 0)
-    const stalled = holders.filter(isStalled)
+    const heldBy = countBySender(holders)
+    const blocked = this.#blockedSenders(heldBy)
+    const isInTheWay = (connection: Connection) =>
+      isFull || readersOf(connection).some(({ sender }) => blocked.has(sender))
+    const stalled = holders.filter((connection) => isStalled(connection) && isInTheWay(connection))
     for (const { socket } of stalled) socket.destroy()
-    if (stalled.length > 0 || !this.#isAnyWithoutSlot()) return
-    const [most] = holders.toSorted((one, other) => slotsOf(other) - slotsOf(one))
-    if (most && slotsOf(most) > 1) most.socket.destroy()
+    if (stalled.length > 0 || [...blocked].every((sender) => heldBy.has(sender))) return
+    const [most] = [...heldBy].toSorted(([, one], [, other]) => other - one)
+    if (most && most[1] > 1) largestOf(most[0], holders)?.socket.destroy()
   }
 
-  /** Returns whether a connection has waited for its first slot for longer than one interval. */
-  #isAnyWithoutSlot(): boolean {
+  /**
+   * Returns the senders that have waited for longer than one interval for their first slot, or for the first
+   * slot of one of their connections.
+   */
+  #blockedSenders(heldBy: ReadonlyMap<string, number>): Set<string> {
     const nowMs = performance.now()
-    return [...this.#connections.values()].some((connection) => {
-      const [oldest] = connection.waiting
-      return slotsOf(connection) === 0 && oldest !== undefined && nowMs - oldest.sinceMs >= checkEveryMs
-    })
+    const blocked = new Set<string>()
+    for (const connection of this.#connections.values())
+      for (const { sender, sinceMs } of connection.waiting) {
+        const isFirst = slotsOf(connection) === 0 || !heldBy.has(sender)
+        if (isFirst && nowMs - sinceMs >= checkEveryMs) blocked.add(sender)
+      }
+    return blocked
   }
 }
 
@@ -185,6 +204,24 @@ function freeClosed({ abandoned }: Connection): void {
 }
 
 const slotsOf = ({ reading, abandoned }: Connection): number => reading.size + abandoned.size
+
+const readersOf = ({ reading, abandoned }: Connection): Reader[] => [...reading, ...abandoned]
+
+/** Returns the connection of a sender that holds the most slots, and among equals the oldest message. */
+function largestOf(sender: string, holders: readonly Connection[]): Connection | undefined {
+  const sinceMs = (connection: Connection) =>
+    Math.min(...readersOf(connection).map((reader) => reader.sinceMs))
+  const [largest] = holders
+    .filter((connection) => readersOf(connection).some((reader) => reader.sender === sender))
+    .toSorted((one, other) => slotsOf(other) - slotsOf(one) || sinceMs(one) - sinceMs(other))
+  return largest
+}
+
+function countBySender(holders: readonly Connection[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { sender } of holders.flatMap(readersOf)) counts.set(sender, (counts.get(sender) ?? 0) + 1)
+  return counts
+}
 
 /** Returns whether a connection holds slots without completing its messages. */
 function isStalled({ reading, abandoned, silentChecks }: Connection): boolean {

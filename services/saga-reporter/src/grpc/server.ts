@@ -56,6 +56,9 @@ export interface GrpcServer {
 const mib = 1024 * 1024
 const minuteMs = 60_000
 
+/** Most calls whose messages are read at the same time. A message has up to 4 MiB, so all take 320 MiB. */
+const messagesMax = { admitted: 64, open: 16 }
+
 const channelOptions = (options: GrpcServerOptions) => ({
   'grpc.max_receive_message_length': 4 * mib,
   // A canceled call counts until Node has released its stream, so there is room for new calls beside a
@@ -81,7 +84,10 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   followDroppedKeys()
   tracing()?.instrumentGrpc(grpc)
   const { host, port, tls, logger, services } = options
-  const messageSlots = new MessageSlots()
+  const messageSlots = {
+    admitted: new MessageSlots(messagesMax.admitted),
+    open: new MessageSlots(messagesMax.open),
+  }
   const { interceptor, endStreams } = createInterceptor({ ...options, messageSlots })
   const server = new Server({ ...channelOptions(options), interceptors: [interceptor] })
   for (const { definition, implementation } of services) server.addService(definition, implementation)
@@ -94,7 +100,8 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const onConnection = (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    messageSlots.add(socket)
+    messageSlots.admitted.add(socket)
+    messageSlots.open.add(socket)
     injector.injectConnection(socket)
   }
   const listener = await listen({ host, port, onConnection, ...(tls && { tls: readTls(tls) }) })

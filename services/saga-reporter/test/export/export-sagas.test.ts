@@ -1,19 +1,22 @@
-import { get as httpGet } from 'node:http'
+import { get as httpGet, type IncomingMessage } from 'node:http'
 import { errorFingerprint } from '@switchyard/domain/saga'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTokens, startHarness } from '../harness.js'
+import { createTokens, startHarness, startService } from '../harness.js'
 import { createErrors, createSagas, createTags, minute } from '../saga-rows.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let token: string
+let administrator: string
 
 /** Enough for several steps of the walk, many with the same instant. */
 const manyCount = 9000
 
 beforeAll(async () => {
   harness = await startHarness()
-  token = (await createTokens(harness.database)).reader
+  const tokens = await createTokens(harness.database)
+  token = tokens.reader
+  administrator = tokens.administrator
   await createSagas(harness.database, [
     { id: '=cmd|calc', firstSeenAt: minute(1), serviceName: 'a "quoted", one' },
     { id: 'b', firstSeenAt: minute(2), endedAt: minute(3), outcome: 'succeeded' },
@@ -142,5 +145,53 @@ describe('GET /sagas/export', () => {
     const response = await get('', { method: 'HEAD' })
     expect(response.status).toBe(200)
     expect(await response.text()).toBe('')
+  })
+})
+
+describe('exports that their client does not read', () => {
+  beforeAll(async () => {
+    // More bytes than the connection keeps on its way.
+    const large = Array.from({ length: 10_000 }, (_, index) => ({
+      tenant: 'large',
+      id: `saga-${index}-${'x'.repeat(1000)}`,
+      firstSeenAt: minute(1),
+    }))
+    await createSagas(harness.database, large)
+  })
+
+  /** Begins an export without reading it. */
+  const begin = (baseUrl: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const url = `${baseUrl}/api/v4/sagas/export?tenant=large&format=ndjson`
+      httpGet(url, { headers: { 'PRIVATE-TOKEN': token } }, resolve).on('error', reject)
+    })
+
+  /** Exports everything of a small tenant. */
+  async function exportSome(baseUrl: string, secret = token) {
+    const response = await fetch(`${baseUrl}/api/v4/sagas/export`, { headers: { 'PRIVATE-TOKEN': secret } })
+    await response.text()
+    return { status: response.status, retryAfter: response.headers.get('Retry-After') }
+  }
+
+  it('are limited for each user: 429 with Retry-After, until one of them has ended', async () => {
+    const { baseUrl } = harness
+    const [first, second] = [await begin(baseUrl), await begin(baseUrl)]
+    expect([first.statusCode, second.statusCode]).toEqual([200, 200])
+    expect(await exportSome(baseUrl)).toEqual({ status: 429, retryAfter: '30' })
+    expect((await exportSome(baseUrl, administrator)).status).toBe(200)
+    first.destroy()
+    await waitFor(async () => (await exportSome(baseUrl)).status === 200)
+    second.destroy()
+  })
+
+  it('are ended after a while, so that they take no slots', async () => {
+    const strict = await startService(harness.databaseUrl, { SAGA_STREAM_STALL_MS_MAX: '500' })
+    try {
+      const unread = [await begin(strict.baseUrl), await begin(strict.baseUrl)]
+      await waitFor(async () => (await exportSome(strict.baseUrl)).status === 200)
+      for (const response of unread) response.destroy()
+    } finally {
+      await strict.close()
+    }
   })
 })

@@ -47,7 +47,7 @@ export async function signIn(
   token: string,
   call: Call,
 ): Promise<BegunSession & { holder: Caller }> {
-  const holder = await sessions.authenticate(token, call.raw.request.ip ?? '')
+  const holder = await sessions.authenticate(token, call.raw.request.ip ?? '', undefined, () => call.signal)
   if (!holder) throw unauthenticated()
   if (holder.token.deploy) throw forbidden('A deploy token cannot sign in')
   if (sessions.tokenSignIn === 'administrators' && !holder.user.admin)

@@ -33,7 +33,7 @@ export async function exchangeIdentity(
   { token, project }: { token: string; project: string | undefined },
   call: Call,
 ): Promise<{ secret: string; scopes: readonly string[] }> {
-  const caller = await sessions.authenticate(token, call.raw.request.ip ?? '', project)
+  const caller = await sessions.authenticate(token, call.raw.request.ip ?? '', project, () => call.signal)
   const refusal = () => invalid('the identity token is not valid, or no rule about CI jobs lets it act there')
   // A token that is stored is not an identity token.
   if (!caller?.token.job || caller.token.id !== 0) throw refusal()
