@@ -1,5 +1,3 @@
-import { beginningOf } from './texts.js'
-
 /**
  * Kinds of expected errors, independent of HTTP and gRPC. Each transport has one table that maps a kind to a
  * status.
@@ -52,13 +50,6 @@ export class DomainError extends Error {
     this.retryAfterMs = options.retryAfterMs
   }
 }
-
-/** Most characters of a caller's text that an error repeats. */
-const repeatedCharsMax = 200
-
-/** Returns the whole text, or its beginning. The default length is that of a caller's text in an error. */
-export const excerpt = (text: string, charsMax: number = repeatedCharsMax): string =>
-  text.length <= charsMax ? text : `${beginningOf(text, charsMax - 1)}…`
 
 /** Returns whether an error is an expected one of these kinds. */
 export const isRefusal = (error: unknown, ...kinds: ErrorKind[]): error is DomainError =>

@@ -32,6 +32,13 @@ export function nameAndValue(text: string): [name: string, value: string] {
 export const beginningOf = (text: string, charsMax: number): string =>
   text.slice(0, charsMax).replace(/[\uD800-\uDBFF]$/, '')
 
+/** Most characters of a caller's text that an error repeats. */
+const repeatedCharsMax = 200
+
+/** Returns the whole text, or its beginning. The default length is that of a caller's text in an error. */
+export const excerpt = (text: string, charsMax: number = repeatedCharsMax): string =>
+  text.length <= charsMax ? text : `${beginningOf(text, charsMax - 1)}…`
+
 /** Replaces NUL, which PostgreSQL cannot store in text. */
 export const storableText = (text: string): string => text.replaceAll('\0', '\uFFFD')
 

@@ -1,6 +1,6 @@
 import { branchesFolder, shortRefName, tagsFolder } from '../commit/reference-name.js'
 import { isNewRefName } from '../commit/revision.js'
-import { excerpt } from '../errors.js'
+import { excerpt } from '../texts.js'
 import {
   type BranchProtection,
   compileProtections,

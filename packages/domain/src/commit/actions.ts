@@ -1,4 +1,5 @@
-import { excerpt, invalid } from '../errors.js'
+import { invalid } from '../errors.js'
+import { excerpt } from '../texts.js'
 import { parseFilePath } from './file-path.js'
 
 export const actionNames = ['create', 'update', 'delete', 'move', 'chmod', 'upsert'] as const

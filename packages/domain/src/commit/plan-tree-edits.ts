@@ -1,4 +1,4 @@
-import { excerpt } from '../errors.js'
+import { excerpt } from '../texts.js'
 import { type ActionName, refuseAction, type TreeEdit } from './actions.js'
 import {
   crossesFile,
