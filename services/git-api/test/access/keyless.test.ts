@@ -116,7 +116,7 @@ describe('the identity token of a job', () => {
     ['a tag, of which no rule speaks', { ref: 'refs/tags/v1' }],
     ['no repository', { repository: undefined }],
     ['a time that is over', { exp: Math.floor(Date.now() / 1000) - 120 }],
-    ['a time that is to come', { iat: Math.floor(Date.now() / 1000) + 120 }],
+    ['a time that is to come', { iat: Math.floor(Date.now() / 1000) + 3600 }],
     ['an issuer that nobody allows', { iss: 'https://other.example.com' }],
     ['an issuer that is allowed, and that no rule names', { iss: 'placeholder' }],
     ['8 KB of text', { filling: 'x'.repeat(8192) }],

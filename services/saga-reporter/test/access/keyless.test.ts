@@ -59,7 +59,7 @@ describe('the identity token of a CI job in gRPC metadata', () => {
     ['another audience', { aud: 'other' }],
     ['a fork', { repository: 'mallory/engine' }],
     ['a time that is over', { exp: Math.floor(Date.now() / 1000) - 120 }],
-    ['a time that is to come', { iat: Math.floor(Date.now() / 1000) + 120 }],
+    ['a time that is to come', { iat: Math.floor(Date.now() / 1000) + 3600 }],
     ['an issuer that nobody allows', { iss: 'https://other.example.com' }],
   ])('with %s is refused', async (_what, changes) => {
     const reporting = start(await tokenOf(changes), 'refused')
