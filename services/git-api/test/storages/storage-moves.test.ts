@@ -119,12 +119,12 @@ function startWriters(project: Project) {
 }
 
 test('a move and the move back under load lose no acknowledged commit, push, comment or LFS object', {
-  timeout: 90_000,
+  timeout: 300_000,
 }, async () => {
   const project = await harness.project('default', 'moved')
   const writers = startWriters(project)
   const more = (least: number) =>
-    waitFor(() => writers.commits.length >= least, { what: 'commits', timeoutMs: 30_000 })
+    waitFor(() => writers.commits.length >= least, { what: 'commits', timeoutMs: 120_000 })
   try {
     await more(10)
     for (const to of ['second', 'default'] as const) {
@@ -188,7 +188,7 @@ test('all former copies are listed, even when many earlier ones could not be rem
 })
 
 test('a process that is killed during a move leaves a usable project, and the next process finishes the move', {
-  timeout: 90_000,
+  timeout: 300_000,
 }, async () => {
   const project = await harness.project('default', 'killed')
   const commit = (number: number) =>
