@@ -26,8 +26,8 @@ export function nameAndValue(text: string): [name: string, value: string] {
 }
 
 /**
- * Returns at most so many characters of a text. A character of two UTF-16 units is kept whole or left out,
- * because PostgreSQL refuses half of one in JSON.
+ * Returns the beginning of a text, at most `charsMax` UTF-16 units. A character of two units is never cut in
+ * half, because PostgreSQL refuses such a half in JSON.
  */
 export const beginningOf = (text: string, charsMax: number): string =>
   text.slice(0, charsMax).replace(/[\uD800-\uDBFF]$/, '')

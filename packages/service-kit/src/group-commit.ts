@@ -26,8 +26,8 @@ export interface GroupCommitOptions<Item, Outcome> {
    * Stores a batch in one transaction.
    *
    * @returns one outcome for each item, in their order
-   * @throws Error when nothing is stored; the batch is then halved until a faulty call is alone, so that it
-   * does not fail the others
+   * @throws Error when nothing is stored; the batch is then divided in halves until each faulty call is
+   * alone, so that only faulty calls fail
    */
   write: (items: readonly Item[]) => Promise<readonly Outcome[]>
   /** Returns whether an error of `write` would also fail each call alone. Unset: no error does. */

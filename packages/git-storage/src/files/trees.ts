@@ -43,7 +43,7 @@ export interface FolderQuery {
   folderPath: string
   /** Whether everything below the folder is listed, too. */
   isRecursive: boolean
-  /** A number of entries after a number of others, or after the entry with a path. Undefined: all entries. */
+  /** `take` entries, after the first `skip` ones or after the entry with the path `after`. Undefined: all. */
   window: ({ take: number } & ({ skip: number } | { after: string | undefined })) | undefined
 }
 

@@ -14,7 +14,7 @@ vi.mock('node:timers/promises', { spy: true })
 
 const fileCount = 7_000
 const lineCount = 12_000
-/** A name that is not UTF-8, as git stores it and as it is shown. */
+/** A file name that is not UTF-8: the text that git stores, one character for each byte, and the shown text. */
 const odd = { stored: '\xff', shown: '"\\377"' }
 
 let bare: BareRepository
@@ -47,7 +47,7 @@ beforeEach(() => vi.clearAllMocks())
 const list = (window: Parameters<typeof listFolder>[1]['window']) =>
   listFolder(repository, { treeId, folderPath: '', isRecursive: true, window })
 
-/** Returns how often the work left the event loop to others. */
+/** Returns how often the work let other work of the process have a turn. */
 const turns = () => vi.mocked(timers.setImmediate).mock.calls.length
 
 test('a page has the entries of git, wherever it begins', async () => {

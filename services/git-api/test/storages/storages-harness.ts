@@ -148,7 +148,7 @@ export async function startStorages() {
           const move = await database.prisma.repositoryStorageMove.findUniqueOrThrow({ where: { id } })
           return move.finishedAt && move
         },
-        { what: 'the move to end' },
+        { what: 'the move to end', timeoutMs: 300_000 },
       ),
     git: (path: string, ...args: string[]) =>
       execa('git', ['--git-dir', path, ...args], { env: isolatedGitEnv(), extendEnv: false }),

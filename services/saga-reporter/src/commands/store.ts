@@ -91,7 +91,7 @@ const expire = {
     WHERE c.tenant = due.tenant AND c.id = due.id AND c.due_at <= now() AND ${timeUp.isPossible}`,
 }
 
-/** Most statements of one call. The next call goes on. */
+/** Most batches that one call ends. The next call ends the others. */
 const expiryRoundsMax = 20
 
 /**

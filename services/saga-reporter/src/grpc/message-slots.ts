@@ -183,8 +183,8 @@ export class MessageSlots {
   }
 
   /**
-   * Returns the senders that have waited for longer than one interval for their first slot, or for the first
-   * slot of one of their connections.
+   * Returns the senders of calls that have waited for longer than one interval, while the sender or the
+   * connection of the call holds no slot.
    */
   #blockedSenders(heldBy: ReadonlyMap<string, number>): Set<string> {
     const nowMs = performance.now()

@@ -26,8 +26,8 @@ export const webhookDispatch = ({ database, producer }: { database: Database; pr
   })
 
 /**
- * Sends the due deliveries of one host. The job does nothing when the host gets no turn, and the next
- * dispatch adds another one.
+ * Sends the due deliveries of one host. The job does nothing when the host gets no turn; the next
+ * dispatch then adds another job.
  */
 export function webhookDelivery({ database, webhooks }: { database: Database; webhooks: WebhookTools }) {
   const turns = new HostTurns()

@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache'
+
 /** Turns of hosts at once. */
 export const turnsMax = 16
-/** Turns that only quick hosts get, so that however many hosts are slow, the others do not wait for them. */
+/** Turns that only quick hosts get, so that quick hosts never wait for slow ones. */
 const reservedTurns = 4
 /** Time after which a turn begins no further request. */
 const turnMsMax = 30_000
@@ -19,8 +21,8 @@ const hostsMax = 10_000
  * that answer slowly.
  */
 export class HostTurns {
-  /** Time from which a host is quick, the host with the earliest last turn first. */
-  readonly #quickFromMs = new Map<string, number>()
+  /** Time from which a host is quick. */
+  readonly #quickFromMs = new LRUCache<string, number>({ max: hostsMax })
   #taken = 0
   #takenBySlow = 0
   #refusedMs = Number.NEGATIVE_INFINITY
@@ -58,10 +60,6 @@ export class HostTurns {
   #remember(host: string, beganMs: number): void {
     const nowMs = this.clockMs()
     const isLong = nowMs - beganMs > quickMs
-    const quickFromMs = isLong ? nowMs + slowMs : (this.#quickFromMs.get(host) ?? nowMs)
-    this.#quickFromMs.delete(host)
-    this.#quickFromMs.set(host, quickFromMs)
-    const [earliest = ''] = this.#quickFromMs.keys()
-    if (this.#quickFromMs.size > hostsMax) this.#quickFromMs.delete(earliest)
+    this.#quickFromMs.set(host, isLong ? nowMs + slowMs : (this.#quickFromMs.get(host) ?? nowMs))
   }
 }

@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { createDatabase } from '@switchyard/db'
+import { createLogger } from '@switchyard/service-kit/observability'
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { keepMetrics } from '../../src/sagas/keep-metrics.js'
 import { createSagaMetrics } from '../../src/sagas/metrics.js'
 import { metricsSweep } from '../../src/sagas/metrics-store.js'
@@ -147,4 +149,17 @@ it('the metrics disappear when the database is unreachable', async () => {
   await database.close()
   await expect.poll(shown, poll).toBe(false)
   await kept.stop()
+})
+
+it('while the database is away, its metrics log one warning', async () => {
+  const url = 'postgresql://nobody@127.0.0.1:1/none'
+  const database = createDatabase({ url, poolSizeMax: 1, applicationName: 'away' })
+  const logger = createLogger('test', 'silent')
+  const warned = vi.spyOn(logger, 'warn')
+  const kept = keepMetrics({ database, metrics: createSagaMetrics(new Registry(), 10), logger, everyMs: 1 })
+  await expect.poll(() => warned.mock.calls.length).toBe(1)
+  await delay(500)
+  await kept.stop()
+  await database.close()
+  expect(warned).toHaveBeenCalledTimes(1)
 })

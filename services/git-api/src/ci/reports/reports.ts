@@ -4,9 +4,10 @@ import type { Database, Rows } from '@switchyard/db'
 import { notFound, tooLarge } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Call, inSlot } from '@switchyard/service-kit/http'
-import { Slots } from '@switchyard/service-kit/slots'
+import type { Slots } from '@switchyard/service-kit/slots'
 import type { ProjectCall, ProjectResourceDependencies } from '../../guards.js'
 import { createParserThreads, type ParserThreads } from '../../parser-threads.js'
+import { createReadSlots } from '../../read-slots.js'
 import { getCommitId } from '../../repository/commits/commits.js'
 import { findQuotaRefusal } from '../../repository/lfs/lfs.js'
 import type { StorageSpace } from '../../system/system.js'
@@ -33,21 +34,11 @@ export const createReportThreads = (): ParserThreads<ParsedReport> =>
     heapMegabytesMax: 512,
   })
 
-const waitMs = 30_000
-
 /**
  * Creates the slots for requests that read the tests or findings of reports. Each request holds one report at
  * a time in memory, which may be megabytes.
  */
-export const createReportReads = (): Slots =>
-  new Slots(
-    { total: 4, perSender: 1, waitMs, waitingMax: 2_000, waitingPerSenderMax: 50 },
-    {
-      sender: 'You have too many requests for reports under way. Try again later.',
-      everybody: 'too many reports are read',
-      retryAfterMs: waitMs,
-    },
-  )
+export const createReportReads = (): Slots => createReadSlots(4, 'reports')
 
 /** The status that a report belongs to. */
 interface ReportedStatus {

@@ -2,7 +2,8 @@ import type { Database, Project, Rows } from '@switchyard/db'
 import { excerpt, forbidden } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Call, inSlot } from '@switchyard/service-kit/http'
-import { Slots } from '@switchyard/service-kit/slots'
+import type { Slots } from '@switchyard/service-kit/slots'
+import { createReadSlots } from '../../read-slots.js'
 import type { FreezeCalendar } from '../freeze-periods/freeze-periods.js'
 import { listFreezePeriods, listReadableFreezePeriods } from '../freeze-periods/store.js'
 import { type Freeze, findRuleFreeze, listReadableRuleFreezes } from './store.js'
@@ -16,21 +17,11 @@ export interface FreezeListDependencies extends FreezeDependencies {
   freezeLists: Slots
 }
 
-const waitMs = 30_000
-
 /**
  * Creates the slots for lists of freezes of all projects. A list may evaluate hundreds of cron expressions,
  * each in some milliseconds of the event loop.
  */
-export const createFreezeLists = (): Slots =>
-  new Slots(
-    { total: 2, perSender: 1, waitMs, waitingMax: 2_000, waitingPerSenderMax: 50 },
-    {
-      sender: 'You have too many requests for freezes under way. Try again later.',
-      everybody: 'too many freezes are read',
-      retryAfterMs: waitMs,
-    },
-  )
+export const createFreezeLists = (): Slots => createReadSlots(2, 'freezes')
 
 /**
  * Most periods that are evaluated, and most freezes by rules that are read, for a list of freezes of all

@@ -31,7 +31,7 @@ interface OfCommit {
 type Reading = Pick<Call, 'holdAnswer'>
 
 const mebibyte = 1024 * 1024
-/** Most bytes of the comments of one answer. */
+/** Most bytes of comments in one answer. */
 const answerBytesMax = 64 * mebibyte
 /** Bytes of a comment in an answer besides its text and its path, at most. */
 const otherBytes = 1024
@@ -177,7 +177,7 @@ type NewCommitComment = Pick<
   'projectId' | 'sha' | 'note' | 'authorId' | 'path' | 'line' | 'lineType'
 >
 
-/** Most notes of one discussion, and most bytes of their texts together, because answers show all of them. */
+/** Limits of one discussion: its notes, and the bytes of all their texts. An answer shows all of them. */
 const notesMax = 500
 const notesBytesMax = 2 * mebibyte
 
