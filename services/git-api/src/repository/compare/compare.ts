@@ -133,7 +133,7 @@ export async function resolveMergeBase(
   const unknown = revisions.filter((_, index) => ids[index] === null)
   if (unknown.length > 0) {
     throw invalid(
-      `Could not find ${unknown.length === 1 ? 'ref' : 'refs'}: ${unknown.map(excerpt).join(', ')}`,
+      `Could not find ${unknown.length === 1 ? 'ref' : 'refs'}: ${unknown.map((ref) => excerpt(ref)).join(', ')}`,
     )
   }
   const base = await findMergeBase(
