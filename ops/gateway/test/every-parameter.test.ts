@@ -11,7 +11,7 @@ import {
 import { startServices } from './support/services.js'
 
 /** Time after which a request counts as hanging, far longer than any answer takes. */
-const hangMs = 20_000
+const hangMs = 120_000
 
 let services: Awaited<ReturnType<typeof startServices>>
 let operations: Operation[]
@@ -23,7 +23,7 @@ beforeAll(async () => {
   documents = await documentsOf(services)
   operations = operationsOf(documents)
   values = await makeRows(services)
-}, 120_000)
+})
 afterAll(() => services?.stop())
 
 /** Returns the path with a value for each parameter. */
@@ -64,6 +64,14 @@ function send({ service, method, ...operation }: Operation, query: string, body?
     outgoing.on('error', (cause) => reject(new Error(`${method} ${path.slice(0, 100)}`, { cause })))
     outgoing.end(body)
   })
+}
+
+/** Sends each query: at once, or one after another where a user may have few answers at once. */
+async function sendEach(operation: Operation, queries: string[]): Promise<Answer[]> {
+  if (operation.path !== '/sagas/export') return Promise.all(queries.map((query) => send(operation, query)))
+  const answers: Answer[] = []
+  for (const query of queries) answers.push(await send(operation, query))
+  return answers
 }
 
 const questions = () => operations.filter(({ method }) => method === 'get')
@@ -108,7 +116,7 @@ describe('every parameter of a query', () => {
         operation.service === 'jobqueue-metrics' ? status : `${status} ${text}`
       const without = seen(await send(operation, ''))
       const queries = parametersOf(operation).flatMap((name) => [`?${name}=`, `?${name}`, `?${name}[]=`])
-      const answers = await Promise.all(queries.map((query) => send(operation, query)))
+      const answers = await sendEach(operation, queries)
       for (const [index, answer] of answers.entries()) {
         if (seen(answer) !== without)
           different.push(`${operation.path}${queries[index]}: ${without} / ${seen(answer)}`)
@@ -124,7 +132,7 @@ describe('every parameter of a query', () => {
       const failed: string[] = []
       for (const operation of questions()) {
         const queries = parametersOf(operation).flatMap((name) => longQueries(name, length))
-        const answers = await Promise.all(queries.map((query) => send(operation, query)))
+        const answers = await sendEach(operation, queries)
         for (const [index, { status, text }] of answers.entries()) {
           if (!expected.test(String(status)))
             failed.push(`${operation.path}${queries[index]?.slice(0, 30)}: ${status} ${text}`)
@@ -139,11 +147,13 @@ describe('every parameter of a query', () => {
     const repeating: string[] = []
     let refusals = 0
     for (const operation of operations) {
-      const answers = [
-        ...parametersOf(operation).map((name) => send(operation, `?${name}=${long}`)),
-        ...bodiesWith(operation, long).map((body) => send(operation, '', JSON.stringify(body))),
-      ]
-      for (const { status, text } of await Promise.all(answers)) {
+      const queries = parametersOf(operation).map((name) => `?${name}=${long}`)
+      const bodies = bodiesWith(operation, long).map((body) => JSON.stringify(body))
+      const answers = await Promise.all([
+        sendEach(operation, queries),
+        ...bodies.map((body) => send(operation, '', body)),
+      ])
+      for (const { status, text } of answers.flat()) {
         if (status === 400) refusals += 1
         if (status >= 400 && text.includes('z'.repeat(201)))
           repeating.push(`${operation.method} ${operation.path}: ${text.slice(0, 300)}`)

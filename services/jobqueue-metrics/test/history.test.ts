@@ -3,6 +3,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { execa } from 'execa'
+import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createHistory, type History } from '../src/history/history.js'
 import { recordHistory } from '../src/history/record-history.js'
@@ -12,10 +13,17 @@ import { startHarness } from './harness.js'
 import { openSource } from './support/open-source.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
+/** Database 1 of Redis. The service of the harness stores its own samples in database 0. */
+let redis: Redis
+const redisUrl = () => `${harness.testRedis.url}?db=1`
 beforeAll(async () => {
   harness = await startHarness(() => ({ JOBQUEUE_HISTORY: 'true' }))
+  redis = harness.redis.duplicate({ db: 1 })
 })
-afterAll(() => harness.close())
+afterAll(async () => {
+  redis?.disconnect()
+  await harness?.close()
+})
 beforeEach(() => harness.redis.flushall())
 
 const startMs = Date.UTC(2026, 10, 21, 12, 0, 5)
@@ -23,21 +31,21 @@ const startMs = Date.UTC(2026, 10, 21, 12, 0, 5)
 /** Starts a recorder on a test clock with its own history, as every replica has. */
 async function startRecorder(clock: { nowMs: number }) {
   const now = () => new Date(clock.nowMs)
-  const source = openSource({ kind: 'sidekiq' }, harness.testRedis.url, now)
+  const source = openSource({ kind: 'sidekiq' }, redisUrl(), now)
   await expect.poll(() => source.read().catch(() => null)).not.toBeNull()
   const snapshots = createSnapshots([shareSource({ source, cacheMs: 0, deadlineMs: 1000 })])
-  const redis = createRedis({ url: harness.testRedis.url, onError: () => {} })
+  const storage = createRedis({ url: redisUrl(), onError: () => {} })
   const history = createHistory(snapshots.names)
   const logger = createLogger('test', 'silent')
-  const recording = recordHistory({ snapshots, history, redis, clock: now, logger })
-  await expect.poll(() => redis.status).toBe('ready')
+  const recording = recordHistory({ snapshots, history, redis: storage, clock: now, logger })
+  await expect.poll(() => storage.status).toBe('ready')
   return {
     history,
     tick: recording.tick,
     close() {
       recording.stop()
       source.close()
-      redis.disconnect()
+      storage.disconnect()
     },
   }
 }
@@ -46,8 +54,8 @@ const ask = (history: History, resolutionSeconds: 10 | 60, queue?: string) =>
   history.points({ queue, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, resolutionSeconds })
 
 async function push(name: string, nowMs: number) {
-  await harness.redis.sadd('queues', name)
-  await harness.redis.lpush(`queue:${name}`, JSON.stringify({ enqueued_at: nowMs / 1000 }))
+  await redis.sadd('queues', name)
+  await redis.lpush(`queue:${name}`, JSON.stringify({ enqueued_at: nowMs / 1000 }))
 }
 
 describe('the history', () => {
@@ -105,8 +113,8 @@ describe('the history', () => {
       clock.nowMs += 60_000
     }
     for (const { close } of replicas) close()
-    expect(await harness.redis.llen('{jq}:history:10s')).toBe(3)
-    expect(await harness.redis.ttl('{jq}:history:1m')).toBeGreaterThan(86_400)
+    expect(await redis.llen('{jq}:history:10s')).toBe(3)
+    expect(await redis.ttl('{jq}:history:1m')).toBeGreaterThan(86_400)
 
     const next = await startRecorder(clock)
     await expect.poll(() => ask(next.history, 60, 'mail').map(({ backlog }) => backlog)).toEqual([1, 2, 3])
@@ -118,10 +126,10 @@ describe('the history', () => {
   it('stores no more series than its limit', async () => {
     const clock = { nowMs: startMs }
     const { tick, close } = await startRecorder(clock)
-    await harness.redis.sadd('queues', ...Array.from({ length: 2100 }, (_each, index) => `queue-${index}`))
+    await redis.sadd('queues', ...Array.from({ length: 2100 }, (_each, index) => `queue-${index}`))
     await tick()
     close()
-    const stored = await harness.redis.lindexBuffer('{jq}:history:1m', 0)
+    const stored = await redis.lindexBuffer('{jq}:history:1m', 0)
     const [, metrics] = JSON.parse(String(inflateRawSync(stored ?? Buffer.alloc(0))))
     expect(metrics).toHaveLength(2000)
   })
@@ -130,18 +138,15 @@ describe('the history', () => {
     const metrics = { backlog: 1, latency: 2, processed: 3, failed: 4, busy: 5 }
     const row = Array.from({ length: 5000 }, (_each, index) => [`test\nqueue-${index}`, metrics])
     const nowMs = Date.now()
-    // The service of the harness meanwhile stores its own samples in database 0.
-    const redis = harness.redis.duplicate({ db: 1 })
     for (let age = 360; age > 0; age -= 1) {
       const packed = deflateRawSync(JSON.stringify([nowMs - age * 9000, row]), { level: 1 })
       await redis.lpush('{jq}:history:10s', packed)
     }
     const program = fileURLToPath(new URL('./fixtures/restore-history.ts', import.meta.url))
     const flags = ['--max-old-space-size=96', '--import', 'tsx']
-    const { stdout } = await execa(process.execPath, [...flags, program, `${harness.testRedis.url}?db=1`])
-    redis.disconnect()
+    const { stdout } = await execa(process.execPath, [...flags, program, redisUrl()])
     expect(stdout).toBe('360')
-  }, 60_000)
+  })
 
   it('drops points older than an hour, and than a day', async () => {
     const clock = { nowMs: startMs }
@@ -161,10 +166,10 @@ describe('the history', () => {
     const clock = { nowMs: startMs }
     const { history, tick, close } = await startRecorder(clock)
     await push('mail', clock.nowMs)
-    await harness.redis.set('queue:odd', 'not a list')
-    await harness.redis.sadd('queues', 'odd')
+    await redis.set('queue:odd', 'not a list')
+    await redis.sadd('queues', 'odd')
     await tick()
-    await harness.redis.del('queue:odd')
+    await redis.del('queue:odd')
     clock.nowMs += 10_000
     await tick()
     close()
@@ -246,9 +251,7 @@ describe('GET /jobqueue/history', () => {
       const response = await harness.get('scraper', `${path}?${query}`)
       return (await response.json()) as { resolution: number; queue: string | null; points: { at: string }[] }
     }
-    await expect
-      .poll(async () => (await get('resolution=10')).points.length, { timeout: 25_000 })
-      .toBeGreaterThan(0)
+    await expect.poll(async () => (await get('resolution=10')).points.length).toBeGreaterThan(0)
     const { points, ...rest } = await get('resolution=10')
     expect(rest).toEqual({ source: null, queue: null, resolution: 10 })
     expect(Object.keys(points[0] ?? {})).toEqual(['at', 'backlog', 'latency', 'processed', 'failed', 'busy'])
@@ -256,5 +259,5 @@ describe('GET /jobqueue/history', () => {
     expect((await get('queue=mail')).resolution).toBe(60)
     expect((await get(`to=${points[0]?.at}&resolution=10`)).points).toHaveLength(1)
     expect((await get('to=2001-01-01&resolution=10')).points).toEqual([])
-  }, 40_000)
+  })
 })

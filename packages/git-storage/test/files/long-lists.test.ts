@@ -1,16 +1,15 @@
+import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname } from 'node:path'
-import * as timers from 'node:timers/promises'
+import timers from 'node:timers/promises'
 import { isolatedGitEnv } from '@switchyard/testing'
 import { execa } from 'execa'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { blameFile } from '../../src/files/blame.js'
 import { searchFiles } from '../../src/files/search-files.js'
 import { listFolder } from '../../src/files/trees.js'
 import { createGit, type Git } from '../../src/git.js'
 import type { Repository } from '../../src/repository.js'
 import { type BareRepository, createBareRepository } from '../random-history.js'
-
-vi.mock('node:timers/promises', { spy: true })
 
 const fileCount = 7_000
 const lineCount = 12_000
@@ -42,7 +41,15 @@ afterAll(async () => {
   git?.close()
   await bare?.close()
 })
-beforeEach(() => vi.clearAllMocks())
+// Counts the turns in modules that an earlier test file has loaded, too.
+beforeEach(() => {
+  vi.spyOn(timers, 'setImmediate')
+  syncBuiltinESMExports()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+})
 
 const list = (window: Parameters<typeof listFolder>[1]['window']) =>
   listFolder(repository, { treeId, folderPath: '', isRecursive: true, window })
@@ -75,7 +82,7 @@ test('a page has the entries of git, wherever it begins', async () => {
 test('other work goes on while a long folder is listed', async () => {
   await list({ skip: 0, take: 10 })
   expect(turns()).toBeGreaterThanOrEqual(3)
-  vi.clearAllMocks()
+  vi.mocked(timers.setImmediate).mockClear()
   await list(undefined)
   expect(turns()).toBeGreaterThanOrEqual(6)
 })
