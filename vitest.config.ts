@@ -71,18 +71,18 @@ export default defineConfig({
           // one of those that go from end to end, starve them on two cores.
           maxWorkers: 3,
           // Guards against hanging; a busy machine takes ten times as long as an idle one.
-          testTimeout: 300_000,
-          hookTimeout: 180_000,
-          expect: { poll: { timeout: 60_000 } },
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          expect: { poll: { timeout: 300_000 } },
         },
       },
       {
         test: {
           name: 'end-to-end',
           include: ['trials/end-to-end/**/*.test.ts', 'trials/chaos/*.test.ts'],
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-          expect: { poll: { timeout: 60_000 } },
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          expect: { poll: { timeout: 300_000 } },
           // Each has its own ports and data. `npm test` runs it beside the integration tests.
           maxWorkers: 1,
         },

@@ -118,6 +118,7 @@ async function survive(round: Fault[], scene: Scene, heldMs: number): Promise<Su
     const before = load.counts()
     await waitFor(() => load.idleSince(before).length === 0, {
       what: `writes during ${round.map(({ name }) => name)}`,
+      timeoutMs: recoveredWithinMs,
       intervalMs: 100,
     })
   }

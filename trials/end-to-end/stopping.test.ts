@@ -119,7 +119,7 @@ describe('a stop ends the servers and the command of scripts/with-infra.mjs', ()
   })
 })
 
-describe('npm test', { timeout: 360_000 }, () => {
+describe('npm test', () => {
   it('ends with all started processes when npm is killed', async () => {
     const environment = { SWITCHYARD_TEST_DATABASE_URL: '', SWITCHYARD_TEST_TOTALS: join(folder, 'totals') }
     const start = spawnStart(environment, npm('test', '--', 'packages/db/test/client.test.ts'))
@@ -132,7 +132,7 @@ describe('npm test', { timeout: 360_000 }, () => {
         descendants = listDescendants(pid)
         return descendants.some(isPostgres)
       },
-      { what: 'PostgreSQL of the tests', intervalMs: 100, timeoutMs: 240_000 },
+      { what: 'PostgreSQL of the tests', intervalMs: 100 },
     )
     process.kill(pid, 'SIGKILL')
     await allEnded(descendants)

@@ -36,7 +36,7 @@ beforeAll(async () => {
   values = await makeRows(services)
   requests = httpRequests(operationsOf(await documentsOf(services)), values)
   startTimes = await Promise.all(names.map(startTimeOf))
-}, 180_000)
+})
 afterAll(async () => {
   agent.destroy()
   await services?.stop()

@@ -12,7 +12,7 @@ let gateway: Gateway
 beforeAll(async () => {
   services = await startServices({ SAGA_AUTH: 'token' })
   gateway = await startGateway(services.ports)
-}, 120_000)
+})
 
 afterAll(async () => {
   await gateway?.stop()

@@ -27,7 +27,7 @@ beforeAll(async () => {
   rootToken = services.rootToken
   asRoot['PRIVATE-TOKEN'] = rootToken
   gateway = await startGateway(services.ports)
-}, 120_000)
+})
 
 afterAll(async () => {
   await gateway?.stop()
@@ -84,7 +84,7 @@ describe('git', () => {
     } finally {
       await rm(clone, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 
   it('REST finds the project by its encoded path and the commit by an encoded branch', async () => {
     const commit = await get<{ id: string; title: string }>(

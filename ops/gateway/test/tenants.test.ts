@@ -86,7 +86,7 @@ describe.skipIf(!program)('the nginx of docs/scaling.md, in front of two install
     if (!program) return
     ;[first, second] = await Promise.all([startInstallation(), startInstallation()])
     router = await startRouter(first.gateway, second.gateway)
-  }, 180_000)
+  })
   afterAll(async () => {
     await router?.stop()
     for (const installation of [first, second]) {

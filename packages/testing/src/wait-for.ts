@@ -42,7 +42,7 @@ export async function latenessAt(instant: Date): Promise<number> {
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 60_000, intervalMs = 20, what = 'the condition' }: WaitForOptions = {},
+  { timeoutMs = 300_000, intervalMs = 20, what = 'the condition' }: WaitForOptions = {},
 ): Promise<Exclude<T, false | 0 | '' | null | undefined>> {
   const deadline = Date.now() + timeoutMs
   let cause: unknown

@@ -71,7 +71,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
  * @returns its answers, printed as JSON
  */
 async function answersOf(command: string, args: string[]): Promise<boolean[]> {
-  const { stdout } = await execa(command, args, { input: given, cwd: root, timeout: 120_000 })
+  const { stdout } = await execa(command, args, { input: given, cwd: root, timeout: 300_000 })
   return JSON.parse(stdout)
 }
 

@@ -61,7 +61,7 @@ describe('GET /broadcast_messages/banner.js', () => {
 
 const browser = await launchBrowser()
 
-describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(!browser)('the banner in Chromium', () => {
   /** A site other than the one of the messages, with a strict content security policy. */
   let site: Server
   let siteUrl: string
@@ -140,7 +140,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     await page.route('**/stream*', (route) => (refusal ? route.fulfill(refusal) : route.abort()))
     await create({ message: 'Polled' })
     await page.goto(siteUrl)
-    await expect.poll(texts, { timeout: 30_000 }).toEqual(['Polled'])
+    await expect.poll(texts).toEqual(['Polled'])
   })
 
   it('shows the text of a message as plain text, whatever it contains', async () => {
@@ -336,7 +336,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
       await expect.poll(texts).toEqual(['First'])
       stopForwarding()
       await create({ message: 'Second' })
-      await expect.poll(texts, { timeout: 45_000 }).toEqual(['Second', 'First'])
+      await expect.poll(texts).toEqual(['Second', 'First'])
     })
   })
 

@@ -45,10 +45,7 @@ async function workerRunsJobs(): Promise<void> {
   const before = await boundaryJobsRun()
   const { name, data, options } = broadcastBoundaryJob(new Date(), new Date())
   await boundaries.add(name, data, options)
-  await waitFor(async () => (await boundaryJobsRun()) > before, {
-    timeoutMs: 30_000,
-    what: 'a worker to run jobs',
-  })
+  await waitFor(async () => (await boundaryJobsRun()) > before, { what: 'a worker to run jobs' })
 }
 
 async function createMessage(message: string, startsAt: Date, endsAt: Date): Promise<number> {
@@ -80,7 +77,7 @@ it('messages start and end on time for followers of every replica, also after a 
   await workerRunsJobs()
 
   const due = [startsAt.getTime(), endsAt.getTime() + 1]
-  await expect.poll(() => streams.map((stream) => told(stream).length), { timeout: 60_000 }).toEqual([3, 3])
+  await expect.poll(() => streams.map((stream) => told(stream).length)).toEqual([3, 3])
   const late: number[] = []
   for (const events of streams.map(told)) {
     expect(events.map(({ event, data }) => [event, data.message ?? data.id])).toEqual([
@@ -99,4 +96,4 @@ it('messages start and end on time for followers of every replica, also after a 
   await waitFor(async () => (await boundaryJobsRun()) === before + 4, { what: 'all jobs to be done' })
   for (const stream of streams) stream.close()
   await second.stop('SIGTERM')
-}, 90_000)
+})

@@ -69,14 +69,14 @@ const proxy = createTcpServer((client) => {
   for (const socket of [client, service]) socket.on('error', () => {})
 })
 
-describe.skipIf(!browser)('a stream in the console', { timeout: 120_000 }, () => {
+describe.skipIf(!browser)('a stream in the console', () => {
   beforeAll(async () => {
     script = await bundlePage()
     for (const each of [server, proxy]) {
       each.listen(0, '127.0.0.1')
       await once(each, 'listening')
     }
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     for (const socket of pairs.flat()) socket.destroy()
@@ -96,13 +96,13 @@ describe.skipIf(!browser)('a stream in the console', { timeout: 120_000 }, () =>
       for (const stream of streams) stream.write('event: ping\nid: 7\ndata: {}\n\n')
     }, 10_000)
     // This is longer than the silence that ends a stream.
-    await expect.poll(() => pingsSent, { timeout: 60_000 }).toBe(4)
+    await expect.poll(() => pingsSent).toBe(4)
     expect(begun).toEqual([null])
     for (const [client, service] of pairs) {
       client.unpipe(service)
       service.unpipe(client)
     }
-    await expect.poll(shown, { timeout: 45_000 }).toBe('live 1 2')
+    await expect.poll(shown).toBe('live 1 2')
     clearInterval(pings)
     // The client begins at the position of the last ping.
     expect(begun).toEqual([null, '7'])

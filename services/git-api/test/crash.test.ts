@@ -29,9 +29,7 @@ async function postJson(
   }
 }
 
-test('a service that is killed while it commits loses no acknowledged change, and leaves valid repositories', {
-  timeout: 90_000,
-}, async () => {
+test('a service that is killed while it commits loses no acknowledged change, and leaves valid repositories', async () => {
   const { project, work, commits } = await pushSample(harness)
   const git = (...args: string[]) =>
     execa('git', ['--git-dir', harness.pathOf(project), ...args], { env: isolatedGitEnv(), extendEnv: false })
@@ -66,7 +64,7 @@ test('a service that is killed while it commits loses no acknowledged change, an
       }
     }
     const writers = [writeOn(), writeOn(), writeOn()]
-    await waitFor(() => acknowledged.length >= enough, { what: 'commits', timeoutMs: 30_000 })
+    await waitFor(() => acknowledged.length >= enough, { what: 'commits' })
     await service.kill()
     running = false
     await Promise.all(writers)

@@ -29,9 +29,7 @@ describe.skipIf(reason)('on a full disk', () => {
   const send = (method: string, path: string, body?: object) =>
     harness.send('developer', method, path, body, service.baseUrl)
 
-  test('pushes, commits, tags and LFS objects are refused with 507 and a log line; reading and deleting continue', {
-    timeout: 60_000,
-  }, async () => {
+  test('pushes, commits, tags and LFS objects are refused with 507 and a log line; reading and deleting continue', async () => {
     const project = await harness.project()
     const work = await createGitRepository()
     const remote = new URL(harness.remote('developer', project))
@@ -83,9 +81,7 @@ describe.skipIf(reason)('on a full disk', () => {
     await work.close()
   })
 
-  test('a disk that fills up while git writes leads to 507, or to a refused push, and leaves no files', {
-    timeout: 60_000,
-  }, async () => {
+  test('a disk that fills up while git writes leads to 507, or to a refused push, and leaves no files', async () => {
     const project = await harness.project()
     const work = await createGitRepository()
     const remote = new URL(harness.remote('developer', project))

@@ -29,7 +29,7 @@ export async function startGitProcess(
     output += chunk
   })
   const isReady = async () => (await fetch(`${baseUrl}/-/readiness`)).ok
-  await waitFor(isReady, { what: 'git-api to be ready', timeoutMs: 60_000 })
+  await waitFor(isReady, { what: 'git-api to be ready' })
   return {
     baseUrl,
     /** Returns the output of the process so far. */

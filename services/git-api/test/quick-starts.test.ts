@@ -89,7 +89,7 @@ it.each(languages.filter(({ command }) => command.length > 0))(
       const { stdout } = await execa(command[0] ?? '', [...command.slice(1), path], {
         env,
         cwd: folder,
-        timeout: 100_000,
+        timeout: 300_000,
       })
       expect(stdout).toMatch(output)
     } finally {

@@ -104,5 +104,5 @@ describe('the search for queues', () => {
     await expect.poll(status).toBe(200)
     expect(Object.keys((await harness.metrics()).queues)).toEqual(['slow'])
     await harness.close()
-  }, 30_000)
+  })
 })

@@ -40,7 +40,6 @@ it('a cluster of three nodes is read with one pipeline per node, for Sidekiq and
   }
   const info = async () => Promise.all(nodes.map(({ redis }) => redis.cluster('INFO')))
   await waitFor(async () => (await info()).every((text) => String(text).includes('cluster_state:ok')), {
-    timeoutMs: 30_000,
     what: 'the cluster',
   })
   const cluster = new Cluster([{ host: '127.0.0.1', port: ports[0] }])
@@ -83,7 +82,7 @@ it('a cluster of three nodes is read with one pipeline per node, for Sidekiq and
   await heartbeat.stop()
   await queue.close()
   cluster.disconnect()
-}, 60_000)
+})
 
 it('the master that Sentinel names is read, also after a change, by a separate source and by REDIS_URL', async () => {
   const [one, two, three] = [await getFreePort(), await getFreePort(), await getFreePort()]
@@ -110,10 +109,7 @@ it('the master that Sentinel names is read, also after a change, by a separate s
   await waitFor(async () => (await replica.redis.scard('queues')) === 1, { what: 'the replica' })
   await waitFor(
     async () => String(await sentinel.redis.call('SENTINEL', 'REPLICAS', 'jobs')).includes(String(two)),
-    {
-      timeoutMs: 20_000,
-      what: 'Sentinel to know the replica',
-    },
+    { what: 'Sentinel to know the replica' },
   )
 
   const source = openSource(
@@ -130,20 +126,19 @@ it('the master that Sentinel names is read, also after a change, by a separate s
     expect(await waitFor(() => backlogsOf(each), { what: 'the master' })).toEqual([1])
   master.kill()
   await waitFor(async () => String(await replica.redis.info('replication')).includes('role:master'), {
-    timeoutMs: 30_000,
     what: 'the failover',
   })
   await replica.redis.lpush('queue:mail', '{}')
   for (const each of [source, byUrl]) {
     const isRead = async () => (await backlogsOf(each))[0] === 2
-    expect(await waitFor(isRead, { timeoutMs: 60_000 })).toBe(true)
+    expect(await waitFor(isRead)).toBe(true)
     each.close()
   }
   expect(await replica.redis.call('ACL', 'LOG')).toEqual([])
   expect(await sentinel.redis.call('ACL', 'LOG')).toEqual([])
-  await expect.poll(() => eager.status, { timeout: 30_000 }).toBe('ready')
+  await expect.poll(() => eager.status).toBe('ready')
   eager.disconnect()
-}, 180_000)
+})
 
 it('a server with only TLS is read by a user with a certificate', async () => {
   const port = await getFreePort()

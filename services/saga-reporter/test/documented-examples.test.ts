@@ -53,7 +53,7 @@ describe('the examples of docs/sagas.md report a whole saga', () => {
     writeFileSync(file, example('ts'))
     try {
       const args = ['--import', 'tsx', file]
-      const { stdout } = await execa(process.execPath, args, { env, cwd: root, timeout: 60_000 })
+      const { stdout } = await execa(process.execPath, args, { env, cwd: root, timeout: 300_000 })
       expect(stdout.match(/outcome: 'stored'/g)).toHaveLength(4)
     } finally {
       rmSync(file)
@@ -62,11 +62,11 @@ describe('the examples of docs/sagas.md report a whole saga', () => {
   })
 
   it('with curl', async () => {
-    const { stdout } = await execa('sh', ['-c', example('sh')], { env, timeout: 60_000 })
+    const { stdout } = await execa('sh', ['-c', example('sh')], { env, timeout: 300_000 })
     const result = { outcome: 'recorded', message: 'recorded', errors: '' }
     expect(JSON.parse(stdout)).toEqual({ results: [result, result, result, result] })
     await expectSaga('curl')
-    const again = JSON.parse((await execa('sh', ['-c', example('sh')], { env, timeout: 60_000 })).stdout)
+    const again = JSON.parse((await execa('sh', ['-c', example('sh')], { env, timeout: 300_000 })).stdout)
     expect(again.results.map(({ outcome }: { outcome: string }) => outcome)).toEqual(
       Array.from({ length: 4 }, () => 'duplicate'),
     )
@@ -79,8 +79,8 @@ describe('the examples of docs/sagas.md report a whole saga', () => {
     ]
     const out = [`--python_out=${folder}`, `--grpc_python_out=${folder}`]
     const generate = ['-m', 'grpc_tools.protoc', '-I', join(root, 'proto'), ...out]
-    await execa(python, [...generate, ...protos], { timeout: 60_000 })
-    const report = { input: example('python'), env: { ...env, PYTHONPATH: folder }, timeout: 60_000 }
+    await execa(python, [...generate, ...protos])
+    const report = { input: example('python'), env: { ...env, PYTHONPATH: folder }, timeout: 300_000 }
     const { stdout } = await execa(python, ['-'], report)
     expect(stdout.match(/EVENT_OUTCOME_RECORDED recorded/g)).toHaveLength(4)
     await expectSaga('python')

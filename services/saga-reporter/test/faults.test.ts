@@ -197,7 +197,6 @@ async function startProcess(databaseUrl: string): Promise<{ child: ChildProcess;
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   await waitFor(async () => (await fetch(`http://127.0.0.1:${httpPort}/-/readiness`)).ok, {
-    timeoutMs: 20_000,
     what: 'the reporter to be ready',
   })
   return { child, grpc: connect(grpcPort) }

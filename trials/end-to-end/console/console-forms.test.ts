@@ -50,7 +50,7 @@ const writeMessage = (message: string) =>
   api<Message>('POST', '/broadcast_messages', { message, ...times, color: '#1D4ED8' })
 const readMessage = (id: number) => api<Message>('GET', `/broadcast_messages/${id}`)
 
-describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
+describe.skipIf(!browser)('forms of the console', () => {
   it('change only the typed fields: a message keeps its times to the millisecond', async () => {
     const { id } = await writeMessage('Before')
     await asRoot(async (page) => {
@@ -295,7 +295,7 @@ describe.skipIf(!browser)('forms of the console', { timeout: 120_000 }, () => {
   })
 })
 
-describe.skipIf(!browser || isTreeGiven)('trusted CI jobs', { timeout: 120_000 }, () => {
+describe.skipIf(!browser || isTreeGiven)('trusted CI jobs', () => {
   it('get a rule, are checked against it, and lose it', async () => {
     await api('POST', '/projects', { name: 'keyless', initialize_with_readme: true })
     await asRoot(async (page) => {

@@ -97,7 +97,7 @@ const reportFailed = (service: string, count: number) =>
       .map((event, index) => ({ ...event, event_id: `${service}-${index}` })),
   })
 
-describe.skipIf(!browser)('further work in the console', { timeout: 120_000 }, () => {
+describe.skipIf(!browser)('further work in the console', () => {
   it('saves a view of the sagas, opens it by its name, and deletes it', async () => {
     await as(async (page) => {
       await open(page, '/sagas?status=Started&sort=stalest')
@@ -247,7 +247,7 @@ describe.skipIf(!browser)('further work in the console', { timeout: 120_000 }, (
               () => true,
               () => false,
             )
-          await expect.poll(report, { timeout: 60_000, interval: 500 }).toBe(true)
+          await expect.poll(report, { interval: 500 }).toBe(true)
           await page.getByRole('status').getByText('Live').waitFor()
           await page.getByRole('table', { name: 'Sagas' }).getByText('after-0').waitFor()
         },
@@ -274,7 +274,7 @@ describe.skipIf(!browser)('further work in the console', { timeout: 120_000 }, (
         commit_message: 'Tell of this',
         actions: [{ action: 'create', file_path: 'told.txt', content: 'told\n' }],
       })
-      await expect.poll(() => received.length, { timeout: 30_000 }).toBe(1)
+      await expect.poll(() => received.length).toBe(1)
       expect(received[0]?.object_kind).toBe('push')
       await page.getByRole('link', { name: `Deliveries to ${address}` }).click()
       const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1)
@@ -285,7 +285,7 @@ describe.skipIf(!browser)('further work in the console', { timeout: 120_000 }, (
       await delivery.getByText('thank you').waitFor()
       await delivery.getByRole('button', { name: 'Close' }).click()
       await row.getByRole('button', { name: /^Redeliver/ }).click()
-      await expect.poll(() => received.length, { timeout: 30_000 }).toBe(2)
+      await expect.poll(() => received.length).toBe(2)
       expect(received[1]).toEqual(received[0])
     })
   })
@@ -354,7 +354,7 @@ function brokenDialogs(): Promise<Access> {
   return looked
 }
 
-describe.skipIf(!browser)('dialogs', { timeout: 600_000 }, () => {
+describe.skipIf(!browser)('dialogs', () => {
   it.each(themes)('meet the accessibility rules in the theme %s', async (theme) => {
     expect((await brokenDialogs())[theme]).toEqual({})
   })

@@ -86,7 +86,7 @@ function readPage(): Omit<Shown, 'name'> {
 const focused = (page: Page) =>
   page.evaluate(() => `${document.activeElement?.tagName} ${document.activeElement?.textContent}`)
 
-describe.skipIf(!browser)('pages of the console', { timeout: 600_000 }, () => {
+describe.skipIf(!browser)('pages of the console', () => {
   it.each([1280, 390])(
     'are never wider than a window of %d, however long a text without blanks is',
     async (width) => {

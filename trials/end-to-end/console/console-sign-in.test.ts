@@ -76,7 +76,7 @@ async function logIn(page: Page, login: string): Promise<void> {
   await page.locator('button[type=submit]').click()
 }
 
-describe.skipIf(!browser)('single sign-on in the console', { timeout: 120_000 }, () => {
+describe.skipIf(!browser)('single sign-on in the console', () => {
   it('leads to the provider, back to the requested page, and out again', async () => {
     await inWindow(async (page) => {
       await page.goto('/console/projects?q=engine')

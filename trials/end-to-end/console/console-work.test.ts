@@ -41,7 +41,7 @@ async function as(use: (page: Page) => Promise<unknown>, token = tree.rootToken)
 const shop = '/projects/root%2Fshop'
 const shopPage = '/projects/root/shop'
 
-describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
+describe.skipIf(!browser)('work in the console', () => {
   it('comments on a line, on a removed line and on the commit', async () => {
     await as(async (page) => {
       await open(page, `/projects/root/shop/commits/${newest}`)
@@ -266,12 +266,12 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
       await all.getByRole('button', { name: 'Resolve 2 sagas' }).click()
       const left = async () =>
         (await api<unknown[]>('GET', '/sagas?service_name=failing&status=Error')).length
-      await expect.poll(left, { timeout: 30_000 }).toBe(0)
+      await expect.poll(left).toBe(0)
     })
   })
 })
 
-describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
+describe.skipIf(!browser)('pages of a project', () => {
   const tabsOf = (page: Page) =>
     page.getByRole('navigation', { name: 'Project' }).getByRole('link').allTextContents()
 

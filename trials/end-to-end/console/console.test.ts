@@ -55,7 +55,7 @@ const wrongPages = () => {
   return looked
 }
 
-describe.skipIf(!browser)('the console', { timeout: 600_000 }, () => {
+describe.skipIf(!browser)('the console', () => {
   describe.each(themes)('in the theme %s', (theme) => {
     it('shows every page without an error, within the accessibility rules, and unchanged after a reload', async () => {
       expect((await wrongPages()).access[theme]).toEqual({})

@@ -82,7 +82,7 @@ async function plantFailure(): Promise<void> {
   await waitFor(async () => (await history()).points.length, { what: 'latency of queues', intervalMs: 500 })
 }
 
-describe.skipIf(!browser)('the delivery loop in the console', { timeout: 120_000 }, () => {
+describe.skipIf(!browser)('the delivery loop in the console', () => {
   it('is one picture on the overview, by mouse, by keyboard and as tables, one or two clicks away from the deployment', async () => {
     if (!browser) throw new Error('There is no browser')
     const { page, problems, close } = await visit(browser, { url: tree.url, token: tree.rootToken })

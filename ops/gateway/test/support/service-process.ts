@@ -18,7 +18,7 @@ export async function startService(name: string, env: Record<string, string>): P
     throw new Error(`${name} ended: ${all}`)
   })
   const isReady = async () => (await fetch(`http://127.0.0.1:${port}/-/readiness`)).status === 200
-  await Promise.race([waitFor(isReady, { what: `${name} to be ready`, timeoutMs: 90_000 }), ended])
+  await Promise.race([waitFor(isReady, { what: `${name} to be ready` }), ended])
   ended.catch(() => {})
   return {
     port,

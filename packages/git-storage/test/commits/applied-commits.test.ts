@@ -200,9 +200,7 @@ async function told(result: PickResult) {
     : result
 }
 
-test('a cherry-pick or revert has the same result as in git: the same tree, the same conflicts, or nothing to do', {
-  timeout: 60_000,
-}, async () => {
+test('a cherry-pick or revert has the same result as in git: the same tree, the same conflicts, or nothing to do', async () => {
   await fc.assert(
     fc.asyncProperty(
       scenario,

@@ -71,7 +71,7 @@ async function expectList(
   return bare
 }
 
-test('lists are those of git, in its order, for any query', { timeout: 60_000 }, () =>
+test('lists are those of git, in its order, for any query', () =>
   property(async (seed) => {
     const both = await historyOf(seed, 40)
     const list = async (...args: string[]) => linesOf(await bytesOf(both.bare, ['rev-list', ...args]))
@@ -89,17 +89,15 @@ test('lists are those of git, in its order, for any query', { timeout: 60_000 },
     await expectList(both, some, await list(times[0] ?? '', '--topo-order', '--first-parent', 'main'))
     for (const author of [...authors.map((text) => text.slice(0, 5)), '.*', '[b]', 'EXAMPLE.COM'])
       await expectList(both, { author }, await byAuthor(both.bare, author))
-  }, 4_000),
-)
+  }, 4_000))
 
-test('the number of commits of a tip is right, whichever tip was counted before', { timeout: 60_000 }, () =>
+test('the number of commits of a tip is right, whichever tip was counted before', () =>
   property(async (seed) => {
     const both = await historyOf(seed, 40)
     const ids = linesOf(await bytesOf(both.bare, ['rev-list', '--all'])).filter((_, index) => index % 7 === 0)
     for (const revision of [...ids, ...ids.reverse()])
       await expectList(both, { revision }, linesOf(await bytesOf(both.bare, ['rev-list', revision])))
-  }, 2_000),
-)
+  }, 2_000))
 
 test('the number of commits is right after the tip that was counted before has been removed', async () => {
   const { bare, repository } = await historyOf(1, 10)
@@ -186,7 +184,7 @@ async function byAuthor(bare: BareRepository, author: string): Promise<string[]>
     .map((line) => line.slice(0, 40))
 }
 
-test('the commits of a file are those of git log --follow', { timeout: 60_000 }, () =>
+test('the commits of a file are those of git log --follow', () =>
   property(async (seed) => {
     const both = await historyOf(seed, 60)
     const names = await bytesOf(both.bare, ['log', '--format=', '--name-only', '-z', 'main'])
@@ -204,33 +202,28 @@ test('the commits of a file are those of git log --follow', { timeout: 60_000 },
         await expectList(both, { path: bytes, author: 'Zoë' }, theirs)
       }
     }
-  }, 4_000),
-)
+  }, 4_000))
 
-test(
-  'the last commit of a path is that of git rev-list, whatever was asked before',
-  { timeout: 180_000 },
-  () =>
-    property(async (seed) => {
-      const { bare, repository } = await historyOf(seed, 60)
-      const random = seededRandom(seed)
-      const names = await bytesOf(bare, ['log', '--format=', '--name-only', '-z', 'main'])
-      const paths = [...new Set(names.split('\0').map((name) => name.replace(/^\n+/, '')))].filter(isText)
-      const files = spread(paths, 4).map((path) => Buffer.from(path, 'latin1').toString())
-      const ids = linesOf(await bytesOf(bare, ['rev-list', '--all']))
-      const pushes = linesOf(await bytesOf(bare, ['rev-list', '--first-parent', '--reverse', 'main']))
-      const shuffled = ids.filter(() => random() < 0.5).sort(() => random() - 0.5)
-      for (const path of [...files, 'lib', 'lib/']) {
-        const answers = new Map<string, string | null>()
-        for (const id of [...(random() < 0.5 ? pushes : []), ...shuffled, ...pushes])
-          answers.set(id, await findLastCommitOf(repository, id, path))
-        for (const [id, answer] of answers) {
-          const args = ['rev-list', '--max-count=1', id, '--', path]
-          expect(answer, `${id} ${path}`).toBe(linesOf(await bytesOf(bare, args))[0] ?? null)
-        }
+test('the last commit of a path is that of git rev-list, whatever was asked before', () =>
+  property(async (seed) => {
+    const { bare, repository } = await historyOf(seed, 60)
+    const random = seededRandom(seed)
+    const names = await bytesOf(bare, ['log', '--format=', '--name-only', '-z', 'main'])
+    const paths = [...new Set(names.split('\0').map((name) => name.replace(/^\n+/, '')))].filter(isText)
+    const files = spread(paths, 4).map((path) => Buffer.from(path, 'latin1').toString())
+    const ids = linesOf(await bytesOf(bare, ['rev-list', '--all']))
+    const pushes = linesOf(await bytesOf(bare, ['rev-list', '--first-parent', '--reverse', 'main']))
+    const shuffled = ids.filter(() => random() < 0.5).sort(() => random() - 0.5)
+    for (const path of [...files, 'lib', 'lib/']) {
+      const answers = new Map<string, string | null>()
+      for (const id of [...(random() < 0.5 ? pushes : []), ...shuffled, ...pushes])
+        answers.set(id, await findLastCommitOf(repository, id, path))
+      for (const [id, answer] of answers) {
+        const args = ['rev-list', '--max-count=1', id, '--', path]
+        expect(answer, `${id} ${path}`).toBe(linesOf(await bytesOf(bare, args))[0] ?? null)
       }
-    }, 4_000),
-)
+    }
+  }, 4_000))
 
 const isText = (path: string) => path !== '' && !path.includes('\xe9')
 const spread = <T>(values: T[], most: number) =>
@@ -257,7 +250,7 @@ test('git reads objects that are borrowed from elsewhere; hashes of 256 bits are
   expect(await listCommits(other, { revision: 'main', ...rows })).toEqual({ commits: [], total: 0 })
 })
 
-test('stats and diffs are those of git, and the diffs lead to the tree', { timeout: 60_000 }, () =>
+test('stats and diffs are those of git, and the diffs lead to the tree', () =>
   property(async (seed) => {
     const { bare, repository } = await historyOf(seed, 30)
     const ids = linesOf(await bytesOf(bare, ['rev-list', '--all']))
@@ -271,8 +264,7 @@ test('stats and diffs are those of git, and the diffs lead to the tree', { timeo
       if (index % 5 === 0)
         expect([null, await treeOf(bare, id)]).toContain(await treeAfter(bare, id, entries))
     }
-  }, 4_000),
-)
+  }, 4_000))
 
 const bytesOfEntry = ({ header, patch, encoding }: DiffEntry) =>
   Buffer.from(header + patch, encoding).toString('latin1')

@@ -56,11 +56,7 @@ const isKnown = (work: Promise<unknown>) =>
     setImmediate(false),
   ])
 
-const timeout = 60_000
-
-test('a commit with more files than can be compared is refused, other questions are answered meanwhile, and asking again costs nothing', {
-  timeout,
-}, async () => {
+test('a commit with more files than can be compared is refused, other questions are answered meanwhile, and asking again costs nothing', async () => {
   const refused = readDiff(repository, bomb)
   const outcome = refused.catch((error: unknown) => error)
   for (let round = 0; round < 10; round += 1) {
@@ -75,18 +71,14 @@ test('a commit with more files than can be compared is refused, other questions 
   await expect(readDiff(repository, bomb)).rejects.toMatchObject({ kind: 'too-large' })
 })
 
-test('stats of a list are those of the commits that can be compared, and null for the others', {
-  timeout,
-}, async () => {
+test('stats of a list are those of the commits that can be compared, and null for the others', async () => {
   const none = { additions: 0, deletions: 0 }
   const stats = await readStats(repository, [onTop, bomb, small])
   expect(Object.fromEntries(stats)).toEqual({ [onTop]: none, [bomb]: null, [small]: none })
   expect(await isKnown(readStats(repository, [bomb]))).toBe(true)
 })
 
-test('a new file that takes more memory than there is keeps its entry, and its commit keeps the other entries', {
-  timeout,
-}, async () => {
+test('a new file that takes more memory than there is keeps its entry, and its commit keeps the other entries', async () => {
   const large = (await bare.feed('0'.repeat(100 * 1024 * 1024), 'hash-object', '-w', '--stdin')).trim()
   const entries = ['large.bin', 'other.bin'].map((name) => `100644 blob ${large}\t${name}\n`)
   const commit = await commitOf((await bare.feed(entries.join(''), 'mktree')).trim(), small)
@@ -101,13 +93,13 @@ test('a new file that takes more memory than there is keeps its entry, and its c
   again.close()
 })
 
-test('the history of a file ends at a commit that cannot be compared', { timeout }, async () => {
+test('the history of a file ends at a commit that cannot be compared', async () => {
   const path = '0/1/2/3/4/5/6/7/8/9'
   const { commits } = await listCommits(repository, { revision: 'main', path, skip: 0, take: 9 })
   expect(commits.map(({ id }) => id)).toEqual([bomb])
 })
 
-test('a commit of endless empty folders is merged without walking through them', { timeout }, async () => {
+test('a commit of endless empty folders is merged without walking through them', async () => {
   const pick = await findCommit(repository, await makeTreeBomb(bare.path, 'nothing', small))
   if (!pick) throw new Error('no bomb')
   await bare.git('update-ref', 'refs/heads/target', small)

@@ -47,7 +47,7 @@ test('finds the moves that lose no commit, as git decides for each alone', async
   for (const move of moves.slice(0, 6)) {
     expect((await findFastForwards(`${work.path}/.git`, [move])).has(move)).toBe(expected.includes(move))
   }
-}, 60_000)
+})
 
 test('a move from or to a missing commit counts as losing commits', async () => {
   const missing = '1'.repeat(40)

@@ -57,7 +57,7 @@ test('a push holds its repository until the references are changed, even if its 
   }
   const pushed = servePush(session, input, output, rules)
   await waitFor(() => isHeld, { what: 'git to be allowed to change the references' })
-  await waitFor(() => !isHeld, { what: 'the repository to be released', timeoutMs: 60_000 })
+  await waitFor(() => !isHeld, { what: 'the repository to be released' })
   expect((await repository.git('for-each-ref', '--format=%(refname)', 'refs/tags')).split('\n')).toHaveLength(
     2_000,
   )

@@ -61,7 +61,7 @@ it('ends a connection with 408 when its headers do not arrive', async () => {
   const text = await gateway.sendBytes('GET / HTTP/1.1\r\nHost: x\r\n')
   expect(text).toMatch(/^HTTP\/1.1 408 /)
   expect(bodyOf(text)).toMatchObject({ message: '408 Request Timeout' })
-}, 60_000)
+})
 
 it('trusts only trusted proxies about the address of their client', async () => {
   const seen = async (forwarded: string) => {

@@ -35,7 +35,7 @@ async function startSpinning(stallMs: number, ...nodeOptions: string[]) {
   })
   const exited = once(child, 'exit')
   const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => null)
-  await expect.poll(async () => (await ask('/-/liveness'))?.status, { timeout: 30_000 }).toBe(200)
+  await expect.poll(async () => (await ask('/-/liveness'))?.status).toBe(200)
   return { child, exited, ask, log: () => log }
 }
 

@@ -21,7 +21,7 @@ export async function runClient(program: string, script: string) {
     const given = { url: harness.baseUrl, project: project.pathWithNamespace, tokens, commits }
     const file = fileURLToPath(new URL(script, import.meta.url))
     const input = JSON.stringify(given)
-    const { stdout } = await execa(program, [file], { input, env: withoutSettings, timeout: 100_000 })
+    const { stdout } = await execa(program, [file], { input, env: withoutSettings, timeout: 300_000 })
     return { harness, project, commits, steps: JSON.parse(stdout) as Steps }
   } catch (error) {
     await harness.close()

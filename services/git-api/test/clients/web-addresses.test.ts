@@ -44,7 +44,7 @@ async function giget(template: string, ...options: string[]): Promise<string[]> 
   const target = await mkdtemp(join(folder, 'giget-'))
   const args = [programOf('giget', 'dist/cli.mjs'), template, target, '--force', '--no-install', ...options]
   const env = { PATH: process.env.PATH, XDG_CACHE_HOME: target, GIGET_GITLAB_URL: harness.baseUrl }
-  await execa(process.execPath, args, { env, extendEnv: false, timeout: 60_000 })
+  await execa(process.execPath, args, { env, extendEnv: false, timeout: 300_000 })
   return readdir(target)
 }
 
@@ -68,7 +68,7 @@ test('gitlab-ci-local includes a remote file by its address', async () => {
   }
   const program = programOf('gitlab-ci-local', 'dist/index.js')
   const env = { PATH: process.env.PATH, HOME: cwd }
-  const options = { cwd, env, extendEnv: false, timeout: 60_000 }
+  const options = { cwd, env, extendEnv: false, timeout: 300_000 }
   const { stdout } = await execa(process.execPath, [program, '--list-csv'], options)
   expect(stdout).toContain('hello')
   expect(await readFile(join(cwd, '.gitlab-ci.yml'), 'utf8')).toContain(remote)

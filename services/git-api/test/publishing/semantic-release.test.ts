@@ -66,7 +66,7 @@ async function release(): Promise<string> {
   const { all } = await execa(process.execPath, [program], {
     cwd: work.path,
     all: true,
-    timeout: 100_000,
+    timeout: 300_000,
     extendEnv: false,
     env: {
       PATH: process.env.PATH,
@@ -123,7 +123,7 @@ test('semantic-release releases new commits, finds its last release, and continu
   ])
   const tag = await harness.ask('reporter', 'GET', `/projects/${project.id}/repository/tags/v1.0.1`)
   expect(tag.body).toMatchObject({ release: { tag_name: 'v1.0.1' }, commit: { id: fix } })
-}, 180_000)
+})
 
 test('semantic-release publishes files, as packages and as uploads', async () => {
   const bytes = randomBytes(3_000_000)
@@ -147,4 +147,4 @@ test('semantic-release publishes files, as packages and as uploads', async () =>
       ])
     }
   }
-}, 120_000)
+})

@@ -62,9 +62,7 @@ const arrived = async (count: number) => {
 
 const ofApi = (path: string) => `/api/v4/projects/${project.id}${path}`
 
-test('a service that is killed while files arrive leaves nothing of them, and another one continues with its own', {
-  timeout: 90_000,
-}, async () => {
+test('a service that is killed while files arrive leaves nothing of them, and another one continues with its own', async () => {
   const service = await startGitProcess(harness)
   begin(service.baseUrl, 'PUT', ofApi('/packages/generic/app/1.0/app.zip'))
   begin(

@@ -250,7 +250,7 @@ describe('pushes of git', () => {
     await source.git('push', '--quiet', harness.remote('developer', project), '--tags')
     expect(await referencesOf(project)).toHaveLength(2000)
     await source.close()
-  }, 120_000)
+  })
 })
 
 describe('options of a push', () => {

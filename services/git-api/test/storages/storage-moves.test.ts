@@ -118,13 +118,10 @@ function startWriters(project: Project) {
   }
 }
 
-test('a move and the move back under load lose no acknowledged commit, push, comment or LFS object', {
-  timeout: 300_000,
-}, async () => {
+test('a move and the move back under load lose no acknowledged commit, push, comment or LFS object', async () => {
   const project = await harness.project('default', 'moved')
   const writers = startWriters(project)
-  const more = (least: number) =>
-    waitFor(() => writers.commits.length >= least, { what: 'commits', timeoutMs: 120_000 })
+  const more = (least: number) => waitFor(() => writers.commits.length >= least, { what: 'commits' })
   try {
     await more(10)
     for (const to of ['second', 'default'] as const) {
@@ -187,9 +184,7 @@ test('all former copies are listed, even when many earlier ones could not be rem
   expect(new Set(listed).size).toBe(201)
 })
 
-test('a process that is killed during a move leaves a usable project, and the next process finishes the move', {
-  timeout: 300_000,
-}, async () => {
+test('a process that is killed during a move leaves a usable project, and the next process finishes the move', async () => {
   const project = await harness.project('default', 'killed')
   const commit = (number: number) =>
     harness.ask('default', 'POST', `/projects/${project.id}/repository/commits`, {

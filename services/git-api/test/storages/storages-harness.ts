@@ -44,7 +44,7 @@ async function startProcesses(databaseUrl: string, folder: string) {
       stderr: 'inherit',
     })
     const isReady = async () => (await fetch(`${urlOf(name)}/-/readiness`)).ok
-    await waitFor(isReady, { what: `git-api of ${name} to be ready`, timeoutMs: 120_000 })
+    await waitFor(isReady, { what: `git-api of ${name} to be ready` })
     // The child is in an object, because a promise of it would be awaited to its end.
     return { child }
   }
@@ -148,7 +148,7 @@ export async function startStorages() {
           const move = await database.prisma.repositoryStorageMove.findUniqueOrThrow({ where: { id } })
           return move.finishedAt && move
         },
-        { what: 'the move to end', timeoutMs: 300_000 },
+        { what: 'the move to end' },
       ),
     git: (path: string, ...args: string[]) =>
       execa('git', ['--git-dir', path, ...args], { env: isolatedGitEnv(), extendEnv: false }),

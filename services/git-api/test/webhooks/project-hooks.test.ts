@@ -73,10 +73,7 @@ const told = (event: string) => receiver.received.filter(({ headers }) => header
 
 /** Waits for the given number of deliveries of an event, and checks the fields that all of them have. */
 async function toldOf(event: string, count: number): Promise<ReceivedHook[]> {
-  await waitFor(async () => told(event).length >= count, {
-    what: `${count} times ${event}`,
-    timeoutMs: 20_000,
-  })
+  await waitFor(async () => told(event).length >= count, { what: `${count} times ${event}` })
   const hits = told(event)
   expect(hits).toHaveLength(count)
   for (const { headers, body } of hits) {

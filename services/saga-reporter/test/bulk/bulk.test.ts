@@ -219,14 +219,12 @@ describe('a bulk job', () => {
       filter: { service_name: 'long' },
     })
     const path = `sagas/bulk/${id}?tenant=long`
-    await expect.poll(async () => (await api.json(path)).done, { timeout: 30_000 }).toBe(800)
+    await expect.poll(async () => (await api.json(path)).done).toBe(800)
     const closing = first.close()
     await locking.query('ROLLBACK')
     locking.release()
     await closing
-    await expect
-      .poll(() => api.json(path), { timeout: 30_000 })
-      .toMatchObject({ state: 'finished', done: 1500 })
+    await expect.poll(() => api.json(path)).toMatchObject({ state: 'finished', done: 1500 })
     expect(await harness.database.prisma.sagaNote.count({ where: { tenant: 'long' } })).toBe(1500)
   })
 
@@ -245,7 +243,7 @@ describe('a bulk job', () => {
     )
     expect(await api.json('sagas/bulk/1000000?tenant=killed')).toMatchObject({ state: 'running', done: 0 })
     await expect
-      .poll(() => api.json('sagas/bulk/1000000?tenant=killed'), { timeout: 30_000 })
+      .poll(() => api.json('sagas/bulk/1000000?tenant=killed'))
       .toMatchObject({ state: 'finished', done: 1 })
   })
 })
@@ -359,9 +357,7 @@ it('jobs are deleted 30 days after their end', async () => {
   )
   const service = await startService(harness.serviceUrl)
   await expect
-    .poll(() => harness.database.prisma.sagaBulkJob.findMany({ where: { tenant: 'kept' } }), {
-      timeout: 10_000,
-    })
+    .poll(() => harness.database.prisma.sagaBulkJob.findMany({ where: { tenant: 'kept' } }))
     .toMatchObject([{ note: 'new' }])
   await service.close()
 })

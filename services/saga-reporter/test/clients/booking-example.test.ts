@@ -93,7 +93,7 @@ it('the example books one trip and compensates the other, as its links show', as
         SAGA_TOKEN: tokens.reporter,
         SWITCHYARD_URL: harness.baseUrl,
       },
-      timeout: 25_000,
+      timeout: 300_000,
     })
     expect(stderr).toBe('')
     const links = [...stdout.matchAll(/^(booked|compensated).*: (http\S+)$/gm)]

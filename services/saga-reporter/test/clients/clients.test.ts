@@ -57,7 +57,7 @@ describe.each(clients)('a client with $name', ({ name, program, script }) => {
       target: `127.0.0.1:${harness.grpcPort}`,
       calls: calls.map((call) => ({ ...call, request: call.request?.toString('base64') })),
     }
-    const { stdout } = await execa(program, [file], { input: JSON.stringify(given), timeout: 60_000 })
+    const { stdout } = await execa(program, [file], { input: JSON.stringify(given), timeout: 300_000 })
     const ended = JSON.parse(stdout) as (Omit<Ended, 'responses'> & { responses: string[] })[]
     return ended.map((each) => ({
       ...each,

@@ -9,7 +9,6 @@ import { handledOf, startServer } from './grpc-harness.js'
 import { connectRaw, frame } from './raw-calls.js'
 
 /** A second is too short on a busy machine. */
-const patience = { timeout: 15_000 }
 const logger = createLogger('test', 'silent')
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -45,7 +44,7 @@ async function start({ call, calls, letGo } = waiting()) {
   const server = await startServer({ call, watch })
   closing.push(server.close)
   const raw = await connectTo(server.port)
-  const arrived = (count = 1) => vi.waitFor(() => expect(calls).toHaveLength(count), patience)
+  const arrived = (count = 1) => vi.waitFor(() => expect(calls).toHaveLength(count))
   return { server, raw, calls, letGo, arrived }
 }
 
@@ -93,7 +92,7 @@ describe('the deadline of a call', () => {
     const answer = raw.call(frame(text), { 'grpc-timeout': '200m' })
     expect(await answer).toMatchObject(late)
     await arrived()
-    await vi.waitFor(() => expect(calls[0]?.cancelled).toBe(true), patience)
+    await vi.waitFor(() => expect(calls[0]?.cancelled).toBe(true))
     letGo()
     expect(await raw.call(frame('next'))).toMatchObject(ok)
     expect(await handledOf(server)).toEqual({ DEADLINE_EXCEEDED: 1, OK: 1 })
@@ -161,7 +160,7 @@ describe('a caller that disconnects', () => {
     if (code === null) raw.cut()
     else stream.close(constants[`NGHTTP2_${code}`])
     await answer
-    await vi.waitFor(() => expect(calls[0]?.cancelled).toBe(true), patience)
+    await vi.waitFor(() => expect(calls[0]?.cancelled).toBe(true))
     expect(await handledOf(server)).toEqual({ CANCELLED: 1 })
     letGo()
     expect(await other.call(frame('next'))).toMatchObject(ok)
@@ -184,7 +183,7 @@ describe('a caller that disconnects', () => {
     // The library treats a reset as the end of the request, and then misses the message.
     const codes = ['CANCELLED', 'UNIMPLEMENTED']
     const ended = async () => Object.entries(await handledOf(server)).filter(([code]) => codes.includes(code))
-    await vi.waitFor(async () => expect(await ended()).toEqual([[expect.any(String), 1]]), patience)
+    await vi.waitFor(async () => expect(await ended()).toEqual([[expect.any(String), 1]]))
     letGo()
     expect(await other.call(frame('next'))).toMatchObject(ok)
     expect(calls).toHaveLength(1)
@@ -229,7 +228,7 @@ describe('a call in progress', () => {
       isSentAway = true
     })
     const answer = busy.call(frame('next'))
-    await vi.waitFor(() => expect(calls).toHaveLength(1), patience)
+    await vi.waitFor(() => expect(calls).toHaveLength(1))
     // This connection is younger, so when it has been idle for too long, the other one would have been as
     // well.
     const idle = await connectTo(server.port)
@@ -237,6 +236,6 @@ describe('a call in progress', () => {
     expect(isSentAway).toBe(false)
     letGo()
     expect(await answer).toMatchObject(ok)
-    await vi.waitFor(() => expect(isSentAway).toBe(true), patience)
+    await vi.waitFor(() => expect(isSentAway).toBe(true))
   })
 })

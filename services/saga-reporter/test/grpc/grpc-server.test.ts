@@ -8,7 +8,6 @@ import { isAbandoned, serverStream, unary } from '../../src/grpc/grpc.js'
 import { connect, startServer } from './grpc-harness.js'
 
 /** A second is too short on a busy machine. */
-const patience = { timeout: 15_000 }
 const logger = createLogger('test', 'silent')
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -118,7 +117,7 @@ describe('a stream', () => {
     expect(await ended).toMatchObject({
       code: how === 'cancels' ? status.CANCELLED : status.DEADLINE_EXCEEDED,
     })
-    await vi.waitFor(() => expect(aborted).toHaveBeenCalledOnce(), patience)
+    await vi.waitFor(() => expect(aborted).toHaveBeenCalledOnce())
   })
 
   it('requests from the generator no more than a slow reader reads', async () => {
@@ -130,7 +129,7 @@ describe('a stream', () => {
     const stream = client.watch()
     stream.once('data', () => stream.pause())
     stream.on('error', () => {})
-    await vi.waitFor(() => expect(given).toBeGreaterThan(0), patience)
+    await vi.waitFor(() => expect(given).toBeGreaterThan(0))
     await delay(300)
     const before = given
     await delay(300)
@@ -172,7 +171,7 @@ describe('a call that fails after its caller has stopped waiting', () => {
     let cancel = () => {}
     const call = unary<Buffer, Buffer>(async (_request, current) => {
       if (how === 'cancels') cancel()
-      await vi.waitFor(() => expect(isAbandoned(current, Date.now())).toBe(true), patience)
+      await vi.waitFor(() => expect(isAbandoned(current, Date.now())).toBe(true))
       throw error
     }, lineLogger)
     const { client } = await start({ ...both, call })
@@ -195,7 +194,7 @@ describe('a call that fails after its caller has stopped waiting', () => {
     expect(await ended).toMatchObject({
       code: how === 'cancels' ? status.CANCELLED : status.DEADLINE_EXCEEDED,
     })
-    await vi.waitFor(() => expect(lines).toHaveLength(1), patience)
+    await vi.waitFor(() => expect(lines).toHaveLength(1))
     return lines[0]
   }
 
@@ -276,10 +275,7 @@ describe('stopping under load', () => {
     if (!first) throw new Error('no client')
     const open = collect(first.watch())
     const health = collect(first.watch('/grpc.health.v1.Health/Watch'))
-    await vi.waitFor(
-      () => expect(open.messages.length + health.messages.length).toBeGreaterThanOrEqual(2),
-      patience,
-    )
+    await vi.waitFor(() => expect(open.messages.length + health.messages.length).toBeGreaterThanOrEqual(2))
 
     let stopped = false
     const answered: string[] = []
@@ -302,7 +298,7 @@ describe('stopping under load', () => {
         }
       }),
     )
-    await vi.waitFor(() => expect(answered.length).toBeGreaterThan(300), patience)
+    await vi.waitFor(() => expect(answered.length).toBeGreaterThan(300))
     const before = performance.now()
     await server.close()
     const tookMs = performance.now() - before

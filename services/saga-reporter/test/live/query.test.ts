@@ -348,7 +348,7 @@ describe('watching', () => {
     } finally {
       await strict.close()
     }
-  }, 60_000)
+  })
 
   it('ends with RESOURCE_EXHAUSTED and RetryInfo beyond the share of one token', async () => {
     const small = await startService(harness.databaseUrl, { SAGA_STREAMS_MAX: '20' })

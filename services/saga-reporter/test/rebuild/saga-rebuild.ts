@@ -11,7 +11,7 @@ export async function runRebuild(
     execFile(
       process.execPath,
       [main, ...options],
-      { env: { ...programEnvironment(), DATABASE_URL: databaseUrl }, timeout: 60_000 },
+      { env: { ...programEnvironment(), DATABASE_URL: databaseUrl }, timeout: 300_000 },
       (error, stdout, stderr) => {
         const lines = `${stdout}${stderr}`.trim().split('\n')
         resolve({ code: error ? Number(error.code ?? -1) : 0, lines })

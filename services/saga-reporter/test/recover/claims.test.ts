@@ -157,7 +157,7 @@ describe('a claim', () => {
         expect(parameter?.head.length).toBeGreaterThan(1000)
       }
     }
-  }, 60_000)
+  })
 
   /** Starts a saga with that many activities, each with an error, without reporting the activities. */
   async function startWide(name: string, activities: number): Promise<string> {
@@ -181,7 +181,7 @@ describe('a claim', () => {
     expect(leased.map(({ saga }) => saga?.sagaId).sort()).toEqual(ids.sort())
     for (const { activities, attempt, nextPageToken } of leased)
       expect([activities.length, attempt, nextPageToken]).toEqual([3000, 1, ''])
-  }, 60_000)
+  })
 
   it('is refused without the right to report, and for invalid requests', async () => {
     expect(await codeOf(claim({}, null))).toBe(status.UNAUTHENTICATED)

@@ -98,7 +98,7 @@ it('two parallel writers leave the rows that follow from the log, and answer eac
   const { code, lines } = await runRebuild(testDatabase.url, '--verify')
   expect(lines).toHaveLength(1)
   expect(code).toBe(0)
-}, 120_000)
+})
 
 it('a call with a thousand events is stored like a single event', async () => {
   const tenant = 'thousand'

@@ -4,7 +4,7 @@ import { startHarness } from '../harness.js'
 import { ended, executed, executing, report, started } from '../saga-events.js'
 
 const day = 86_400
-const poll = { timeout: 15_000, interval: 100 }
+const poll = { interval: 100 }
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let worker: Awaited<ReturnType<typeof harness.startWorker>>

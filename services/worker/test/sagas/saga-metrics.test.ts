@@ -10,7 +10,7 @@ import { silent, startHarness } from '../harness.js'
 import { compensated, ended, executed, executing, givenUp, report, started } from '../saga-events.js'
 
 const day = 86_400
-const poll = { timeout: 15_000, interval: 200 }
+const poll = { interval: 200 }
 const settings = { SAGA_SWEEP_SECONDS: '1', SAGA_STUCK_AFTER_SECONDS: '600', SAGA_METRIC_SERVICES_MAX: '3' }
 
 let harness: Awaited<ReturnType<typeof startHarness>>

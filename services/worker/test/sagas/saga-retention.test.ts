@@ -6,7 +6,7 @@ import { ago, compensated, ended, executed, executing, givenUp, report, started 
 
 const day = 86_400
 /** A saga stays until webhooks, which poll every five seconds, have processed it. */
-const poll = { timeout: 20_000, interval: 100 }
+const poll = { interval: 100 }
 const settings = {
   SAGA_SWEEP_SECONDS: '1',
   SAGA_RETENTION_EVERY_SECONDS: '1',

@@ -60,7 +60,7 @@ describe('a request', () => {
     const limited = ['-c', 'ulimit -n 1024; exec "$@"', 'sh', ...node, `http://127.0.0.1:${port}/`]
     const { stdout } = await promisify(execFile)('sh', limited)
     expect(JSON.parse(stdout)).toEqual([expect.stringContaining('the request failed'), null])
-  }, 30_000)
+  })
 
   it('does not follow a redirect', async () => {
     let inside = 0
