@@ -203,10 +203,11 @@ export const time = () =>
   )
 
 const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?=$|[T ])/
-const isoWithoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/
+const isoWithoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/i
 const isoDate = /^[+-]?\d{4,6}-\d{2}(-\d{2})?$/
-/** The end of a time with a zone, as in `+0100`, `EST` and `GMT+0100 (CET)`. */
-const zoneAtEnd = /(?:\dz|\b(?:ut|utc|gmt|[ecmp][sd]t)|[+-]\d{2}:?\d{2})(?: ?\([^()]*\))?$/i
+/** The end of a time with a zone, as in `+0100`, `10:00+01`, `UTC+2` and `EST`. */
+const zoneAtEnd =
+  /(?:\d ?z|\b(?:utc?|gmt|[ecmp][sd]t)|(?::\d{2}(?:\.\d+)?(?: ?[ap]m)?|\b(?:utc?|gmt)) ?[+-]\d{1,2}(?::?\d{2})?)$/i
 
 const timeLengthMax = 100
 
@@ -223,8 +224,10 @@ function parseTime(value: string): Date | string {
 
 /** Adds UTC to a time without a zone, which JavaScript would read in the zone of the process. */
 function withZone(text: string): string {
-  if (isoWithoutZone.test(text)) return `${text.replace(' ', 'T')}Z`
-  return isoDate.test(text) || zoneAtEnd.test(text) ? text : `${text} UTC`
+  if (isoWithoutZone.test(text)) return `${text.replace(/[ t]/, 'T')}Z`
+  // A zone may have its name after it, as in `GMT+0100 (CET)`.
+  const [withoutName = ''] = text.split('(', 1)
+  return isoDate.test(text) || zoneAtEnd.test(withoutName.trimEnd()) ? text : `${text} UTC`
 }
 
 /** Returns the number of days of a month, 1 to 12. */
