@@ -28,8 +28,8 @@ export type Authenticate = (secret: string, address?: string, project?: string) 
  * A function that finds the holder of a secret that came from an address; null when there is none.
  *
  * @param signal returns a signal that is aborted when the client goes away, so that nothing waits for it
- * @throws DomainError rate-limited when there is none and the address has sent too many unknown tokens, or
- * when such an address sends more tokens than can be looked up in time
+ * @throws DomainError rate-limited when there is none and the address has sent too many unknown tokens;
+ * unavailable when such an address sends more tokens than can be looked up in time
  */
 export type AuthenticateFrom = (
   secret: string,

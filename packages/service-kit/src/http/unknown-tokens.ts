@@ -1,3 +1,4 @@
+import { unavailable } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
 import { Slots } from '../slots.js'
@@ -77,10 +78,10 @@ export function limitUnknownTokens(
     signal: AbortSignal | undefined,
     lookUp: () => Promise<Caller | null>,
   ): Promise<Caller | null> {
-    // Rate-limited also while other addresses hold the slots: this address has sent too many unknown tokens.
-    // A cookie of such an address is ignored, and its request continues without a sender.
-    const giveBack = await lookUps.take({ sender }, signal).catch(() => {
-      throw tooManyRequests(retryAfterMs)
+    const giveBack = await lookUps.take({ sender }, signal).catch((cause: unknown) => {
+      // A token that is not looked up may be valid, so its request does not continue without a sender. A
+      // cookie is ignored, because otherwise nobody at this address could sign in.
+      throw kind === 'tokens' ? unavailable(tooMany, { retryAfterMs, cause }) : tooManyRequests(retryAfterMs)
     })
     try {
       return await lookUp()
