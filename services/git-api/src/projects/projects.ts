@@ -309,7 +309,8 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
  * be reached. If this process is killed, orphaned-repositories.ts removes the remaining files later.
  *
  * The statuses are deleted before the row, in parts, so that the row is not locked for long. When the
- * deletion fails halfway, the project remains without them, and another try deletes the rest.
+ * deletion fails halfway, the project remains without them, and another try deletes the rest. A deletion with
+ * a precondition deletes everything or nothing.
  *
  * @throws DomainError precondition-failed
  */
@@ -319,17 +320,14 @@ export async function removeProject(
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<void> {
-  const requireSame = (transaction: PrismaTransaction) =>
-    requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
   const deleting = async (transaction: PrismaTransaction) => {
-    await requireSame(transaction)
+    await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
     await deleteProject(transaction, project.id)
     await recordProjectEvent(transaction, author, project.id, 'project_destroyed', {
       path_with_namespace: project.pathWithNamespace,
     })
   }
-  if (precondition) await inTransaction(database, requireSame)
-  await deleteStatuses(database, project.id)
+  if (!precondition) await deleteStatuses(database, project.id)
   await inTransaction(database, deleting, deletingMsMax)
   try {
     await git.deleteRepository(project.diskPath)
