@@ -180,6 +180,15 @@ test('a reply and an edit leave at most 2 MB of text in a discussion', async () 
   expect((await ask('developer', 'DELETE', `${notes}/${small.id}`)).status).toBe(204)
 })
 
+test('a note of a discussion above its limit can be shortened, and not made longer', async () => {
+  const { notes, first } = await begun({ body: 'x'.repeat(1000) })
+  const note = 'x'.repeat(1_048_576)
+  const known = { projectId: project.id, sha: commits.second, note, discussionId: BigInt(first) }
+  await harness.database.prisma.commitComment.createMany({ data: [known, known, known] })
+  const edited = async (body: string) => (await ask('reporter', 'PUT', `${notes}/${first}`, { body })).status
+  expect([await edited('x'.repeat(1001)), await edited('[removed]')]).toEqual([400, 200])
+})
+
 test('replies at the same time leave at most 500 notes in a discussion', async () => {
   const { notes, first } = await begun()
   const known = { projectId: project.id, sha: commits.second, note: 'x', discussionId: BigInt(first) }

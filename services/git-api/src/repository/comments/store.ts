@@ -322,7 +322,9 @@ export const updateCommitComment = (
     })
     const [row] = rows
     if (!row) return null
-    await requireWithinLimits(client, comment, discussionOf(comment))
+    // A discussion that is larger than the limits can still be shortened.
+    const isLonger = Buffer.byteLength(note) > Buffer.byteLength(comment.note)
+    if (isLonger) await requireWithinLimits(client, comment, discussionOf(comment))
     const changed = { ...comment, note, editedAt: row.editedAt }
     if (other) await recordAuditEvent(client, other, auditOf(comment, 'comment_changed'))
     await enqueueForProject(client, comment.projectId, 'note', () => makeDelivery(changed))
