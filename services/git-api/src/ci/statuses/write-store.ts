@@ -14,23 +14,25 @@ import {
   updateStatuses,
 } from './store.js'
 
-/** Longest wait for a project that is being deleted or renamed. Posts to other projects wait as long. */
+/** Longest wait for a project that is being deleted or renamed. Posts to other projects wait meanwhile. */
 const projectWaitMs = 300
 
 /**
  * Returns the statement that begins a transaction and locks the names of statuses and their projects until
  * its end. It takes the locks in the order of their numbers, so writers with several names cannot deadlock.
- * The lock of a project lets it be changed, but not deleted, and fails as `lockNotAvailable`.
+ * The lock of a project lets it be changed, but not deleted, and fails as `lockNotAvailable`. It is waited
+ * for only when no other project would wait with it.
  */
 export function beginWithLocks(names: readonly StatusName[]): string {
   const numbers = [...new Set(names.map((name) => lockNumber(nameKey(name))))].sort((a, b) =>
     a < b ? -1 : 1,
   )
   const projectIds = new Set(names.map(({ projectId }) => projectId))
+  const patience = projectIds.size > 1 ? 'NOWAIT' : ''
   return `BEGIN;
     SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number;
     SET LOCAL lock_timeout = ${projectWaitMs};
-    SELECT FROM projects WHERE id IN (${[...projectIds].join(',')}) ORDER BY id FOR KEY SHARE;
+    SELECT FROM projects WHERE id IN (${[...projectIds].join(',')}) ORDER BY id FOR KEY SHARE ${patience};
     SET LOCAL lock_timeout = DEFAULT`
 }
 
