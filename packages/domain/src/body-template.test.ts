@@ -102,13 +102,15 @@ test('nested lists end, however often the template multiplies them', () => {
   }
 })
 
-test('bodies share the limits of length and of parts', () => {
+test('bodies share the limits of length and of parts, and each has 64 KiB and 5,000 parts', () => {
   const many = JSON.stringify({ a: Array.from({ length: 1000 }, () => 'x') })
   const rendered = (within: string, sharedBy: number): unknown[] =>
     JSON.parse(renderBody(`[{{#a}}{{#a}}${within},{{/a}}{{/a}}0]`, many, { json: true, sharedBy }))
   const ofText = `"${'x'.repeat(1000)}"`
   expect(rendered(ofText, 10).length).toBeLessThan(rendered(ofText, 1).length / 9)
   expect(rendered('1', 10).length).toBeLessThan(rendered('1', 1).length / 9)
+  expect(rendered(ofText, 100).length).toBeGreaterThan(60)
+  expect(rendered('1', 100).length).toBeGreaterThan(2_000)
 })
 
 test('a long path counts as several parts', () => {

@@ -15,6 +15,9 @@ const depthMax = 8
  * several parts, because each of its names is looked up.
  */
 const partsMax = 50_000
+/** Length and parts that each of the bodies that share the limits has at least. */
+const ownLength = 64 * 1024
+const ownParts = 5_000
 /** Characters of a path for which it counts as one more part. */
 const charactersOfPart = 50
 
@@ -37,7 +40,7 @@ export interface BodyForm {
   escape?: (text: string, kind: 'text' | 'url') => string
   /** Unset: 1 MiB. */
   addedLengthMax?: number
-  /** Number of bodies that share the limits of length and parts equally. Unset: 1. */
+  /** Number of bodies that share the limits of length and parts. Unset: 1. */
   sharedBy?: number
 }
 
@@ -170,8 +173,8 @@ class Body {
     private readonly form: BodyForm,
   ) {
     const { addedLengthMax: lengthMax = addedLengthMax, sharedBy = 1 } = form
-    this.#room = template.length + Math.floor(lengthMax / sharedBy)
-    this.#parts = Math.floor(partsMax / sharedBy)
+    this.#room = template.length + Math.max(Math.floor(lengthMax / sharedBy), Math.min(lengthMax, ownLength))
+    this.#parts = Math.max(Math.floor(partsMax / sharedBy), ownParts)
   }
 
   text(): string {
