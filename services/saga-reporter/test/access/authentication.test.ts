@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { type ChannelOptions, compressionAlgorithms, type ServiceError, status } from '@grpc/grpc-js'
 import { createProject, createToken, createUser } from '@switchyard/testing'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientCredentials, issue, makeCertificates } from '../certificates.js'
 import { connect } from '../grpc-client.js'
 import { createTokens, startHarness, startService } from '../harness.js'
@@ -184,7 +184,7 @@ describe('with TLS and tokens', () => {
     issue(folder, 'newer', '/CN=localhost', 'DNS:localhost')
     renameSync(join(folder, 'newer.key'), key)
     renameSync(join(folder, 'newer.pem'), cert)
-    await vi.waitFor(async () => expect(await served()).not.toBe(before))
+    await expect.poll(served).not.toBe(before)
   })
 })
 

@@ -3,7 +3,7 @@ import { constants } from 'node:http2'
 import { type ServerUnaryCall, status } from '@grpc/grpc-js'
 import { invalidParameters, notFound, unavailable } from '@switchyard/domain'
 import { createLogger } from '@switchyard/service-kit/observability'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { isAbandoned, serverStream, unary } from '../../src/grpc/grpc.js'
 import { handledOf, startServer } from './grpc-harness.js'
 import { connectRaw, frame } from './raw-calls.js'
@@ -44,7 +44,7 @@ async function start({ call, calls, letGo } = waiting()) {
   const server = await startServer({ call, watch })
   closing.push(server.close)
   const raw = await connectTo(server.port)
-  const arrived = (count = 1) => vi.waitFor(() => expect(calls).toHaveLength(count))
+  const arrived = (count = 1) => expect.poll(() => calls.length).toBe(count)
   return { server, raw, calls, letGo, arrived }
 }
 
@@ -92,7 +92,7 @@ describe('the deadline of a call', () => {
     const answer = raw.call(frame(text), { 'grpc-timeout': '200m' })
     expect(await answer).toMatchObject(late)
     await arrived()
-    await vi.waitFor(() => expect(calls[0]?.cancelled).toBe(true))
+    await expect.poll(() => calls[0]?.cancelled).toBe(true)
     letGo()
     expect(await raw.call(frame('next'))).toMatchObject(ok)
     expect(await handledOf(server)).toEqual({ DEADLINE_EXCEEDED: 1, OK: 1 })
@@ -160,7 +160,7 @@ describe('a caller that disconnects', () => {
     if (code === null) raw.cut()
     else stream.close(constants[`NGHTTP2_${code}`])
     await answer
-    await vi.waitFor(() => expect(calls[0]?.cancelled).toBe(true))
+    await expect.poll(() => calls[0]?.cancelled).toBe(true)
     expect(await handledOf(server)).toEqual({ CANCELLED: 1 })
     letGo()
     expect(await other.call(frame('next'))).toMatchObject(ok)
@@ -183,7 +183,7 @@ describe('a caller that disconnects', () => {
     // The library treats a reset as the end of the request, and then misses the message.
     const codes = ['CANCELLED', 'UNIMPLEMENTED']
     const ended = async () => Object.entries(await handledOf(server)).filter(([code]) => codes.includes(code))
-    await vi.waitFor(async () => expect(await ended()).toEqual([[expect.any(String), 1]]))
+    await expect.poll(ended).toEqual([[expect.any(String), 1]])
     letGo()
     expect(await other.call(frame('next'))).toMatchObject(ok)
     expect(calls).toHaveLength(1)
@@ -228,7 +228,7 @@ describe('a call in progress', () => {
       isSentAway = true
     })
     const answer = busy.call(frame('next'))
-    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    await expect.poll(() => calls.length).toBe(1)
     // This connection is younger, so when it has been idle for too long, the other one would have been as
     // well.
     const idle = await connectTo(server.port)
@@ -236,6 +236,6 @@ describe('a call in progress', () => {
     expect(isSentAway).toBe(false)
     letGo()
     expect(await answer).toMatchObject(ok)
-    await vi.waitFor(() => expect(isSentAway).toBe(true))
+    await expect.poll(() => isSentAway).toBe(true)
   })
 })

@@ -117,7 +117,7 @@ describe('a stream', () => {
     expect(await ended).toMatchObject({
       code: how === 'cancels' ? status.CANCELLED : status.DEADLINE_EXCEEDED,
     })
-    await vi.waitFor(() => expect(aborted).toHaveBeenCalledOnce())
+    await expect.poll(() => aborted.mock.calls.length).toBe(1)
   })
 
   it('requests from the generator no more than a slow reader reads', async () => {
@@ -129,7 +129,7 @@ describe('a stream', () => {
     const stream = client.watch()
     stream.once('data', () => stream.pause())
     stream.on('error', () => {})
-    await vi.waitFor(() => expect(given).toBeGreaterThan(0))
+    await expect.poll(() => given).toBeGreaterThan(0)
     await delay(300)
     const before = given
     await delay(300)
@@ -171,7 +171,7 @@ describe('a call that fails after its caller has stopped waiting', () => {
     let cancel = () => {}
     const call = unary<Buffer, Buffer>(async (_request, current) => {
       if (how === 'cancels') cancel()
-      await vi.waitFor(() => expect(isAbandoned(current, Date.now())).toBe(true))
+      await expect.poll(() => isAbandoned(current, Date.now())).toBe(true)
       throw error
     }, lineLogger)
     const { client } = await start({ ...both, call })
@@ -194,7 +194,7 @@ describe('a call that fails after its caller has stopped waiting', () => {
     expect(await ended).toMatchObject({
       code: how === 'cancels' ? status.CANCELLED : status.DEADLINE_EXCEEDED,
     })
-    await vi.waitFor(() => expect(lines).toHaveLength(1))
+    await expect.poll(() => lines.length).toBe(1)
     return lines[0]
   }
 
@@ -275,7 +275,7 @@ describe('stopping under load', () => {
     if (!first) throw new Error('no client')
     const open = collect(first.watch())
     const health = collect(first.watch('/grpc.health.v1.Health/Watch'))
-    await vi.waitFor(() => expect(open.messages.length + health.messages.length).toBeGreaterThanOrEqual(2))
+    await expect.poll(() => open.messages.length + health.messages.length).toBeGreaterThanOrEqual(2)
 
     let stopped = false
     const answered: string[] = []
@@ -298,7 +298,7 @@ describe('stopping under load', () => {
         }
       }),
     )
-    await vi.waitFor(() => expect(answered.length).toBeGreaterThan(300))
+    await expect.poll(() => answered.length).toBeGreaterThan(300)
     const before = performance.now()
     await server.close()
     const tookMs = performance.now() - before
