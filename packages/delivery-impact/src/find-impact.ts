@@ -1,3 +1,4 @@
+import { hourMs } from '@switchyard/domain'
 import type { ImpactFinding } from '@switchyard/domain/deployment'
 import { changePointWithin, shareBetween, type Trial } from './change-point.js'
 import {
@@ -322,8 +323,6 @@ function failedJobs({ queues }: ServiceHistory, moments: Moments): Finding | nul
   const within = trials.filter(({ at }) => at >= moments.from && at < moments.to)
   return risenShare('failed_jobs', within, moments, hours)
 }
-
-const hourMs = 3_600_000
 
 /** Groups the items of the 24 hours before a moment by hour, without empty hours. */
 function byHour<Item extends { at: number }>(items: readonly Item[], moment: number): Item[][] {

@@ -5,4 +5,5 @@ export type Clock = () => Date
 
 export const systemClock: Clock = () => new Date()
 
-export const dayMs = 86_400_000
+export const hourMs = 3_600_000
+export const dayMs = 24 * hourMs

@@ -78,7 +78,7 @@ const encode = <Name extends keyof Methods>(operation: Name, request: Request<Na
   request,
 })
 
-/** The ten operations. They throw when a payload cannot be written as JSON, and when no service is named. */
+/** The operations. They throw when a payload cannot be written as JSON, and when no service is named. */
 export const encoders = {
   sagaStarted: (event: SagaStarted, serviceName: string): EncodedEvent =>
     encode('sagaStarted', { sagaId: event.sagaId, serviceName: nameOf(event.serviceName ?? serviceName) }),

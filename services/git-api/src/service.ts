@@ -64,7 +64,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   exposePools(metrics, { main: database.pool })
   const storages = storagesOf(config)
   const storageMetrics = createStorageMetrics(metrics)
-  const several = storages.others.size > 0 ? await import('./storages/join-storages.js') : null
+  const severalStorages = storages.others.size > 0 ? await import('./storages/join-storages.js') : null
   const { messages, redis, backgroundWork } = openWorkAfterAnswers(config, storages.own, {
     logger,
     lifecycle,
@@ -75,11 +75,11 @@ export async function createService(config: Config, { logger, metrics, health, l
   const bySettings = partsBySettings(config)
   const authentication = openAuthentication(config, { database, createLimiter, logger, lifecycle })
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
-  const withoutMove = several?.withoutMoveIn(database, storages.own)
+  const withoutMove = severalStorages?.withoutMoveIn(database, storages.own)
   const git = openGit(config, storageSpace, withoutMove, { lifecycle })
   const transfers = transfersOf(config)
   const shared = { database, git, storages, storageRoot, logger, ...transfers }
-  const joined = several?.joinStorages(shared, storageMetrics, lifecycle)
+  const joined = severalStorages?.joinStorages(shared, storageMetrics, lifecycle)
   startRepeatedWork({ ...shared, metrics }, lifecycle)
   const threads = openThreads(lifecycle)
   exposeSlotsOf(metrics, git, threads)

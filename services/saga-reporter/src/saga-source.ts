@@ -163,18 +163,18 @@ export interface SagaSource {
  * Number of the newest error rows that are scanned. A frequent text is found among them; a rare text is found
  * quickly by its trigrams.
  */
-const walkedErrors = 2000
+const newestErrorsMax = 2000
 
 /**
  * Returns the source of a search. When another table answers a part of the search, its rows are read first
  * and in the order of the list, so the plan does not depend on estimates of their number.
  *
- * @param errors `walk`: only the newest errors are scanned
+ * @param errors `newest`: only the newest errors are scanned
  */
 export function sagaSource(
   question: SagaQuestion,
   parameters: SqlParameters,
-  errors: 'all' | 'walk' = 'all',
+  errors: 'all' | 'newest' = 'all',
 ): SagaSource {
   const { search, order, after } = question
   const driver = driverOf(search)
@@ -188,7 +188,7 @@ export function sagaSource(
     return { from: 'sagas s', where, order: orderBy(order, columns.time, columns.id) }
   }
   if (after && !byCreation) where.push(afterPosition(order, after, columns, parameters))
-  const rows = drivingRows(driver, question, parameters, errors === 'walk')
+  const rows = drivingRows(driver, question, parameters, errors === 'newest')
   const from = `(${rows}) d JOIN sagas s ON s.id = d.saga_id`
   return byCreation
     ? { from, where, order: orderBy(order, 'd.first_seen_at', 'd.saga_id') }
@@ -196,14 +196,14 @@ export function sagaSource(
 }
 
 /** Returns whether scanning the newest errors may be enough. */
-export const mayWalkErrors = ({ search, order }: SagaQuestion): boolean =>
+export const newestErrorsMaySuffice = ({ search, order }: SagaQuestion): boolean =>
   driverOf(search) === 'errors' && order.by === 'created_at'
 
 function drivingRows(
   driver: NonNullable<Driver>,
   { search, order, after }: SagaQuestion,
   parameters: SqlParameters,
-  walk: boolean,
+  onlyNewest: boolean,
 ): string {
   const { table, where } = drivingTable(driver, search, parameters)
   const text = driver === 'errors' ? containsErrors(search, parameters) : null
@@ -213,10 +213,10 @@ function drivingRows(
   const names = { time: 'd.first_seen_at', id: 'd.saga_id' }
   if (after && byCreation) conditions.push(afterPosition(order, after, names, parameters))
   const ordered = `ORDER BY ${orderBy(order, byCreation ? names.time : null, names.id)}`
-  if (walk) {
+  if (onlyNewest) {
     return `SELECT DISTINCT first_seen_at, saga_id FROM (
       SELECT d.first_seen_at, d.saga_id, d.folded FROM ${table} d WHERE ${conditions.join(' AND ')}
-      ${ordered} LIMIT ${walkedErrors}) d WHERE ${text} ${ordered}`
+      ${ordered} LIMIT ${newestErrorsMax}) d WHERE ${text} ${ordered}`
   }
   const all = [...conditions, ...(text === null ? [] : [text])].join(' AND ')
   // Several activities of one saga may have the flag, the fingerprint or the text; the index returns the rows

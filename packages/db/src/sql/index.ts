@@ -1,5 +1,4 @@
 export * from './leases.js'
-export * from './like-pattern.js'
 export * from './locks.js'
 export * from './parameters.js'
 export * from './row-columns.js'

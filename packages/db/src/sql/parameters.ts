@@ -8,3 +8,6 @@ export class SqlParameters {
     return `$${this.values.length}`
   }
 }
+
+/** Escapes a text for a LIKE pattern. Prisma's `contains` needs it, too. */
+export const likeText = (text: string): string => text.replace(/[\\%_]/g, '\\$&')

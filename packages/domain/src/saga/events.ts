@@ -132,10 +132,8 @@ export type ActivityEvent = (
 /** A decoded, valid event: one type for each operation of the contract and for each event of operators. */
 export type SagaEvent = SagaLifecycleEvent | ActivityEvent
 
-/** The results of accepted events, as the caller receives them. */
-const eventResults = ['recorded', 'duplicate', 'late', 'parked', 'conflict recorded'] as const
-
-export type EventResult = (typeof eventResults)[number]
+/** The result of an accepted event, as the caller receives it. */
+export type EventResult = 'recorded' | 'duplicate' | 'late' | 'parked' | 'conflict recorded'
 
 /** Returns the id of the saga that an event names, or null. */
 export const sagaIdOf = (event: SagaEvent): string | null => ('sagaId' in event ? event.sagaId : null)

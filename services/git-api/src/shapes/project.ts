@@ -3,7 +3,7 @@ import { visibilities } from '@switchyard/domain/access'
 import { tagRef } from '@switchyard/domain/commit'
 import { link, oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { ProjectStatistics } from '../projects/projects.js'
+import type { ProjectDescription, ProjectStatistics } from '../projects/projects.js'
 import type { ProjectWithOwner } from '../projects/store.js'
 import {
   featureSwitches,
@@ -117,15 +117,6 @@ export const projectShape = z
   })
   .meta({ id: 'Project', description: 'A project, with the settings that GitLab has' })
 
-interface DescribedProject {
-  project: ProjectWithOwner
-  /** The caller's access level in the project; null for an anonymous caller. */
-  level: number | null
-  /** Whether the repository has no branch yet. */
-  empty: boolean
-  statistics?: ProjectStatistics
-}
-
 const presentStatistics = (statistics: ProjectStatistics): z.output<typeof statisticsShape> => ({
   commit_count: statistics.commitCount,
   storage_size: statistics.repositoryBytes + statistics.lfsObjectBytes + statistics.reportBytes,
@@ -168,7 +159,7 @@ export function presentBasicProject(
 
 /** Returns a project in GitLab's shape. */
 export function presentProject(
-  { project, level, empty, statistics }: DescribedProject,
+  { project, level, empty, statistics }: ProjectDescription,
   baseUrl: string,
 ): z.output<typeof projectShape> {
   const { id, owner } = project

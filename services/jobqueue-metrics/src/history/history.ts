@@ -1,5 +1,5 @@
 import { type HistorySample, type SeriesMetrics, seriesKey } from '@switchyard/contracts/jobs'
-import { type Clock, dayMs } from '@switchyard/domain'
+import { type Clock, dayMs, hourMs } from '@switchyard/domain'
 import { parameterProblem } from '@switchyard/service-kit/http'
 import { Ring, SeriesNumbers } from './ring.js'
 import { mergeMetrics } from './sample.js'
@@ -32,7 +32,6 @@ export interface History {
   points(question: PointsQuestion): Point[]
 }
 
-const hourMs = 3_600_000
 export const fineRows = 360
 export const coarseRows = 1440
 /** Most queues and sources together. A day of all of them takes 150 MB. */

@@ -10,8 +10,6 @@ import {
   type StoredPayload,
 } from './store.js'
 
-export type { ActivityPosition, ActivityView, ErrorText, PayloadHead } from './store.js'
-
 /**
  * Returns a page of the activities whose saga no event has named, newest first.
  *

@@ -13,8 +13,6 @@ import {
   type SagaDeployment,
 } from './store.js'
 
-export type { SagaChild, SagaChildren } from './store.js'
-
 /** Bytes of each payload that are shown with its saga. */
 const headBytesMax = 16 * 1024
 

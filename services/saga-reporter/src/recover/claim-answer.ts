@@ -1,6 +1,6 @@
 import { Activity } from '@switchyard/contracts/saga-messages'
 import { LeasedSaga } from '@switchyard/contracts/saga-recovery'
-import type { ActivityPosition } from '../activities/activities.js'
+import type { ActivityPosition } from '../activities/store.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
 import { writeActivityCursor } from '../shapes/paging.js'
 import { headOfText } from '../shapes/payload.js'

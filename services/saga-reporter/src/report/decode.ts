@@ -11,7 +11,7 @@ import {
 } from '../shapes/operations.js'
 import { identifierCharsMax } from '../shapes/parameters.js'
 
-/** An event of one of the ten operations, as a caller reported it. */
+/** An event of an operation of the contract, as a caller reported it. */
 export interface Report {
   raw: RawSagaEvent
   /** The message of the operation, in protobuf's binary format. */

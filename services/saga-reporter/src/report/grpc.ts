@@ -27,7 +27,7 @@ export const olderName = { file: 'saga.proto', package: 'pole.Sagas.Server.Grpc'
 const serviceNames = ['svc.Sagas.Server.Grpc.Saga', `${olderName.package}.Saga`]
 
 /**
- * Returns the services that report: the ten operations, under each of the service's names, and
+ * Returns the services that report: the operations of the contract, under each of the service's names, and
  * `switchyard.sagas.v1.SagaIngest` for many events in one call.
  */
 export function reportServices(deps: ReportServicesDependencies): GrpcService[] {

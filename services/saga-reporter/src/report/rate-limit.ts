@@ -74,8 +74,8 @@ type ServiceMemory = (tenant: string, event: RawSagaEvent) => string | null
 
 /** Remembers the services of sagas and activities: of the latest `max` sagas and `max` activities. */
 function createServiceMemory(max: number): ServiceMemory {
-  const sagas = new LRUCache<string, string>({ max: max })
-  const activities = new LRUCache<string, string>({ max: max })
+  const sagas = new LRUCache<string, string>({ max })
+  const activities = new LRUCache<string, string>({ max })
   const ofSaga = (tenant: string, sagaId: string, named: string | null): string | null => {
     if (sagaId === '') return named
     const key = keyInTenant(tenant, sagaId)

@@ -22,7 +22,10 @@ export interface Recorder {
   close(): Promise<void>
 }
 
-/** A function that stores a batch and returns one outcome for each event; never rejects. */
+/**
+ * A function that stores a batch and returns one outcome for each event. It never rejects, so the group
+ * commit divides no batch.
+ */
 export type WriteBatch = (events: readonly NewSagaEvent[]) => Promise<EventOutcome[]>
 
 export interface RecorderOptions {
@@ -69,7 +72,8 @@ export type EventOutcome = RecordedSagaEvent | RecordFailure
 
 /**
  * Stores a batch. A batch that fails is halved until the failing event is alone, so that the other events are
- * stored. When the database is unavailable, the whole batch fails at once.
+ * stored. The group commit divides a batch only between calls; here, one event of a call may fail alone, and
+ * the order of all events is kept. When the database is unavailable, the whole batch fails at once.
  *
  * @param onUnavailable called once with the cause, because callers only learn that they may retry
  */

@@ -2,7 +2,7 @@ import { type Pooled, readRowsWithin } from '@switchyard/db'
 import { SqlParameters } from '@switchyard/db/sql'
 import { type SagaStatus, sagaStatuses } from '@switchyard/domain/saga'
 import { readRows } from '../limited-database.js'
-import { mayWalkErrors, orderColumn, type SagaQuestion, sagaSource } from '../saga-source.js'
+import { newestErrorsMaySuffice, orderColumn, type SagaQuestion, sagaSource } from '../saga-source.js'
 import { readSagaViews, type SagaRow, type SagaView, sagaRowColumns } from '../saga-view-store.js'
 import { countedMax, type SagaOrder, type SagaPosition, type SagaSearch } from '../shapes/search.js'
 
@@ -14,10 +14,11 @@ export async function searchSagas(
   question: SagaQuestion,
   take: number,
 ): Promise<{ sagas: SagaView[]; next: SagaPosition | null }> {
-  const read = (errors: 'all' | 'walk') =>
+  const read = (errors: 'all' | 'newest') =>
     readRows<PositionedRow>(database, pageQuery(question, take, errors))
-  let rows = mayWalkErrors(question) ? await read('walk') : await read('all')
-  if (rows.length <= take && mayWalkErrors(question)) rows = await read('all')
+  // The newest errors fill a page when the text is frequent; a rare text needs all errors.
+  const newest = newestErrorsMaySuffice(question) ? await read('newest') : []
+  const rows = newest.length > take ? newest : await read('all')
   const page = rows.slice(0, take)
   const last = page.at(-1)
   return {
@@ -30,7 +31,7 @@ export async function searchSagas(
 }
 
 /** Returns the query of a page. It reads one more row, to know whether there is another page. */
-function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk') {
+function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'newest') {
   const parameters = new SqlParameters()
   const { from, where, order } = sagaSource(question, parameters, errors)
   const time = orderColumn(question.order)

@@ -10,7 +10,7 @@ import {
 } from '@switchyard/domain/saga'
 import type { Call } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { ActivityView, ErrorText } from '../activities/activities.js'
+import type { ActivityView, ErrorText } from '../activities/store.js'
 import { payloadShape, presentPayload } from './payload.js'
 
 const status = z.enum(activityStatuses)

@@ -1,5 +1,5 @@
 import type { Activity, Payload, Saga, SagaEvent } from '@switchyard/contracts/saga-messages'
-import type { ActivityView, PayloadHead } from '../activities/activities.js'
+import type { ActivityView, PayloadHead } from '../activities/store.js'
 import type { LogEntry } from '../live/store.js'
 import type { SagaView } from '../saga-view-store.js'
 import { durationOfSaga, phasesOf } from './activity.js'

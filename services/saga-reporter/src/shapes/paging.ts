@@ -7,7 +7,7 @@ import {
   type Reply,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { ActivityPosition } from '../activities/activities.js'
+import type { ActivityPosition } from '../activities/store.js'
 import type { SagaOrder, SagaPosition } from './search.js'
 
 /** Returns the position at which a page begins, as an opaque text. */

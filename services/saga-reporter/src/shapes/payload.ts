@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PayloadHead } from '../activities/activities.js'
+import type { PayloadHead } from '../activities/store.js'
 
 const encodings = ['json', 'text', 'base64'] as const
 

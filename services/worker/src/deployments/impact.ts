@@ -9,7 +9,7 @@ import {
   type ObservedHistory,
   type ServiceMetrics,
 } from '@switchyard/delivery-impact'
-import type { Clock } from '@switchyard/domain'
+import { type Clock, dayMs } from '@switchyard/domain'
 import type { DatedFinding } from '@switchyard/domain/deployment'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { enqueueForProject, impactDelivery } from '@switchyard/webhooks'
@@ -42,7 +42,7 @@ const deploymentsMax = 50
  */
 const rolloutMsMax = 30 * minuteMs
 /** Time after its window after which a deployment is never compared. */
-const missedMsMax = 24 * 60 * minuteMs
+const missedMsMax = dayMs
 
 interface Dependencies {
   database: Database

@@ -33,6 +33,7 @@ import {
 } from './flags-store.js'
 import type { SagaMetrics } from './metrics.js'
 
+const name = 'flags'
 const rowsMax = 1000
 /**
  * A chronological source reads this much of the past again, because an event is committed some time after it
@@ -59,7 +60,7 @@ export const sagaFlagSweep = ({ database, clock, sagas, sagaMetrics }: Dependenc
     timeoutMs: 60_000,
     schedule: { everyMs: sagas.sweepEveryMs, attempts: 1, retryDelayMs: 1000 },
     run: (_payload, { signal, logger }) =>
-      withSweepLease(database, 'flags', 60_000, async () => {
+      withSweepLease(database, name, 60_000, async () => {
         const mayContinue = withinBudget(sagas.sweepBudgetMs, signal)
         const sweep = { database, sagaMetrics, rules: sagas.flagRules, now: clock(), mayContinue, logger }
         const changed = await sweepFlags(sweep)
@@ -82,7 +83,6 @@ async function sweepFlags({
   mayContinue,
   logger,
 }: Sweep): Promise<{ set: number; cleared: number }> {
-  const name = 'flags'
   const position: SweepPosition = { ...(await readSweepPosition(database, name)) }
   const cutoffs = cutoffsOf(rules, now)
   const changed = { set: 0, cleared: 0 }

@@ -1,4 +1,5 @@
 import type { Database } from '@switchyard/db'
+import { dayMs } from '@switchyard/domain'
 import { tracing } from '@switchyard/service-kit/observability'
 import {
   type RequestSecrets,
@@ -46,7 +47,8 @@ const leaseMs = 30_000
 const requestsAtOnce = 4
 /** Webhooks without an answer after which a host counts as unreachable. */
 const silentMax = 4
-const failingMsMax = 5 * 86_400_000
+/** A webhook is disabled after it has failed for this long, and at least this often. */
+const failingMsMax = 5 * dayMs
 const failuresMin = 20
 const gone = 410
 

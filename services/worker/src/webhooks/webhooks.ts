@@ -48,8 +48,8 @@ function createDeliveryMetrics({ registry }: Pick<Metrics, 'registry'>) {
     registers: [registry],
   })
   for (const result of ['succeeded', 'failed', 'given_up']) ofProjects.inc({ result }, 0)
-  // The first delivery to a new target that is given up would otherwise be the first value of its counter,
-  // and thus not an increase.
+  // The attempts at a target are counted from its first one, which Prometheus does not see as an increase. So
+  // deliveries that are given up have a counter of their own, which begins at 0.
   const givenUp = new Counter({
     name: 'webhook_deliveries_given_up_total',
     help: 'Deliveries of webhooks whose attempts are used up, by what the webhook is of.',

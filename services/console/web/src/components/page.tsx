@@ -91,6 +91,14 @@ export function Panel({
   )
 }
 
+/** A name and its value, in a list of the properties of an object. */
+export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <>
+    <dt className="text-quiet">{name}</dt>
+    <dd className="min-w-0">{children}</dd>
+  </>
+)
+
 /** The names and values of the properties of an object, in columns; narrow screens show two columns. */
 export const FactGrid = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-3 lg:grid-cols-5">

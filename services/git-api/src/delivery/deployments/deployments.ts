@@ -140,7 +140,7 @@ export async function addDeployment(
   const { deployment, isNew } = await recordDeployment(database, given, (added) =>
     deploymentHook(added, about),
   )
-  if (isNew) announce(deps.messages, deployment)
+  if (isNew) announceDeployment(deps.messages, deployment)
   return deployment
 }
 
@@ -209,7 +209,7 @@ export async function changeDeployment(
       )
     },
   )
-  if (isChanged) announce(deps.messages, deployment)
+  if (isChanged) announceDeployment(deps.messages, deployment)
   return deployment
 }
 
@@ -241,7 +241,7 @@ export const aboutDeployment = async (
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ) => ({ project, commit: await findCommit(repository, sha), user: caller.user, baseUrl })
 
-export const announce = (
+export const announceDeployment = (
   messages: OutgoingMessages,
   { projectId, id, sha, status, environment }: DeploymentView,
 ): void =>

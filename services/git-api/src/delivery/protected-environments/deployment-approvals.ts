@@ -7,7 +7,7 @@ import type { ProjectCall } from '../../guards.js'
 import { deploymentHook } from '../../shapes/hooks.js'
 import {
   aboutDeployment,
-  announce,
+  announceDeployment,
   changeLockedDeployment,
   type DeploymentDependencies,
   enqueueDeployment,
@@ -72,7 +72,7 @@ export async function approveDeployment(
     }
     return { saved, failed: null }
   })
-  if (failed) announce(deps.messages, failed)
+  if (failed) announceDeployment(deps.messages, failed)
   return saved
 }
 

@@ -10,7 +10,7 @@ import type { ProjectCall } from '../../guards.js'
 import { beginChange, type ReferenceDependencies } from '../../repository/references/references.js'
 import { addTag, planTag } from '../../repository/tags/tags.js'
 import {
-  announce,
+  announceRelease,
   describeRelease,
   enqueueReleaseHook,
   findCommitForHook,
@@ -84,72 +84,67 @@ export async function createRelease(
     throw conflict('Release already exists', { cause: error })
   } finally {
     // Webhooks are notified of a tag that stays, even when the database is unreachable afterwards.
-    if (made.length > 0) await publish(made)
+    if (made !== null) await publish([made])
   }
-  announce(deps.messages, release, 'create')
+  announceRelease(deps.messages, release, 'create')
   return describeRelease(access, release)
 }
 
-/** Plans the tag of a release when it does not exist. @returns no change when it exists */
+/** Plans the tag of a release. @returns null when the tag exists */
 async function planMissingTag(
   access: ProjectCall<Caller>,
   { tag, tagMessage, start }: CreateReleaseCommand,
-): Promise<RefChange[]> {
+): Promise<RefChange | null> {
   const exists = async () => isRefName(tag) && (await findTagTarget(access.repository, tag)) !== null
-  if (await exists()) return []
+  if (await exists()) return null
   if (start === undefined) throw unprocessable('Ref is not specified')
   try {
-    return [await planTag(access, { name: tag, start, message: tagMessage })]
+    return await planTag(access, { name: tag, start, message: tagMessage })
   } catch (error) {
     // Another request may have created the tag meanwhile.
-    if (await exists()) return []
+    if (await exists()) return null
     throw error
   }
 }
 
-/** @returns the changes of this request; none when another request created the tag meanwhile */
+/** @returns the change of this request; null when the tag exists, or another request created it meanwhile */
 async function addMissingTag(
   access: ProjectCall<Caller>,
-  missing: readonly RefChange[],
+  missing: RefChange | null,
   recordIntent: RecordIntent,
-): Promise<RefChange[]> {
-  const made: RefChange[] = []
-  for (const change of missing) {
-    try {
-      await addTag(access, change, recordIntent)
-      made.push(change)
-    } catch (error) {
-      if ((await findTagTarget(access.repository, tagNameOf(change))) === null) throw error
-    }
+): Promise<RefChange | null> {
+  if (missing === null) return null
+  try {
+    await addTag(access, missing, recordIntent)
+    return missing
+  } catch (error) {
+    if ((await findTagTarget(access.repository, tagNameOf(missing))) === null) throw error
+    return null
   }
-  return made
 }
 
 /**
  * Removes the tag that was created for a release that could not be stored. The tag stays when it has a
  * release, which another request or a commit without an answer has stored, and when the database cannot tell.
  *
- * @returns the changes that stay
+ * @returns the change when it stays, null otherwise
  */
 async function removeUnreleased(
   { database, git, logger }: ReferenceDependencies,
   { project }: ProjectCall,
-  made: readonly RefChange[],
-): Promise<RefChange[]> {
-  const stay: RefChange[] = []
-  for (const change of made) {
-    const { ref, after } = change
-    try {
-      const hasRelease = (await store.findRelease(database, project.id, tagNameOf(change))) !== null
-      // The signal of the request is not used, because the tag is removed even when the client disconnects.
-      const move = { ref, from: after, to: null }
-      if (hasRelease || !(await moveReference(git.open(project), move))) stay.push(change)
-    } catch (err) {
-      logger.warn({ err, project_id: project.id }, 'could not remove the tag of a release that is not stored')
-      stay.push(change)
-    }
+  made: RefChange | null,
+): Promise<RefChange | null> {
+  if (made === null) return null
+  const { ref, after } = made
+  try {
+    if ((await store.findRelease(database, project.id, tagNameOf(made))) !== null) return made
+    // The signal of the request is not used, because the tag is removed even when the client disconnects.
+    const isRemoved = await moveReference(git.open(project), { ref, from: after, to: null })
+    return isRemoved ? null : made
+  } catch (err) {
+    logger.warn({ err, project_id: project.id }, 'could not remove the tag of a release that is not stored')
+    return made
   }
-  return stay
 }
 
 const tagNameOf = ({ ref }: RefChange): string => shortRefName(ref)

@@ -112,7 +112,7 @@ export async function changeRelease(
     await enqueueReleaseHook(transaction, access, { release: changed, action: 'update', baseUrl, commit })
     return changed
   })
-  announce(deps.messages, release, 'update')
+  announceRelease(deps.messages, release, 'update')
   return describeRelease(access, release)
 }
 
@@ -180,7 +180,7 @@ export async function removeReleasesOfTags(
     }
     return releases
   })
-  for (const release of deleted) announce(messages, release, 'delete')
+  for (const release of deleted) announceRelease(messages, release, 'delete')
   return deleted.length
 }
 
@@ -216,7 +216,7 @@ export const enqueueReleaseHook = (
     releaseHook(release, { action, project, commit, baseUrl }),
   )
 
-export const announce = (
+export const announceRelease = (
   messages: OutgoingMessages,
   { projectId, id, tag }: ReleaseWithLinks,
   action: ReleaseEvent['action'],

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { get, send } from '../../api/client'
 import { useSession } from '../../api/session'
 import { Button } from '../../components/button'
 import { TextField } from '../../components/fields'
 import { guarded } from '../../components/guarded'
-import { Page, Panel } from '../../components/page'
+import { Fact, Page, Panel } from '../../components/page'
 import { isMissing, Loading, Problem } from '../../components/states'
 import { Time } from '../../components/time'
 import type { DeviceAuthorization } from '../../generated/types.gen'
@@ -153,13 +153,6 @@ function Facts({
     </dl>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <>
-    <dt className="text-quiet">{name}</dt>
-    <dd className="min-w-0">{children}</dd>
-  </>
-)
 
 const Outcome = ({ isAllowed }: { isAllowed: boolean }) => (
   <p role="status" className="rounded-lg border bg-panel p-5">

@@ -1,8 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { getPage, segment } from '../../../api/client'
 import { Badge, State } from '../../../components/badge'
 import { ByJob } from '../../../components/by-job'
+import { Fact } from '../../../components/page'
 import { TextLink } from '../../../components/text-link'
 import { Time } from '../../../components/time'
 import type { CommitDetail, CommitReference } from '../../../generated/types.gen'
@@ -89,13 +89,6 @@ export function CommitFacts({ commit, sha }: { commit: CommitDetail; sha: string
     </div>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <>
-    <dt className="text-quiet">{name}</dt>
-    <dd className="min-w-0">{children}</dd>
-  </>
-)
 
 const Person = ({ name, email }: { name: string; email: string }) => (
   <>
