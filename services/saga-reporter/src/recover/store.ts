@@ -47,7 +47,8 @@ const claim = (statuses: string, name: string) => ({
   // This does not use `leaseRows`, because the lease is a separate row, which is created here. A claimer
   // skips sagas that another claimer has locked. When the other claimer has committed since this statement
   // began, its lease is not visible to the SELECT. The condition of the INSERT sees the newest lease, and
-  // decides.
+  // decides. Claimers insert in the order of the key, so that they do not wait for locks in a circle.
+  // The answer begins with the longest idle saga, because only the first saga of a message always fits.
   text: `WITH candidates AS (
       SELECT s.tenant, s.id, ${lastEvent} AS last_event_at
       FROM sagas s LEFT JOIN saga_leases l ON l.tenant = s.tenant AND l.saga_id = s.id
@@ -58,21 +59,25 @@ const claim = (statuses: string, name: string) => ({
         AND (l.saga_id IS NULL OR ${mayBeLeased('l', lastEvent)})
       ORDER BY s.last_event_at LIMIT $4
       FOR NO KEY UPDATE OF s SKIP LOCKED
+    ), leased AS (
+      INSERT INTO saga_leases AS l
+        (tenant, saga_id, token, worker, leased_at, leased_until, attempts, available_at)
+      SELECT tenant, id, gen_random_uuid(), $5, now(), now() + ${secondsLong('$6')}, 1,
+        now() + ${secondsLong('$6')} + ${pauseAfter('1')}
+      FROM candidates ORDER BY tenant, id
+      ON CONFLICT (tenant, saga_id) DO UPDATE SET token = EXCLUDED.token, worker = EXCLUDED.worker,
+        leased_at = EXCLUDED.leased_at, leased_until = EXCLUDED.leased_until, attempts = l.attempts + 1,
+        available_at = EXCLUDED.leased_until + ${pauseAfter('l.attempts + 1')},
+        resolution = NULL, resolved_at = NULL, note = NULL
+      WHERE ${mayBeLeased(
+        'l',
+        '(SELECT c.last_event_at FROM candidates c WHERE c.tenant = l.tenant AND c.id = l.saga_id)',
+      )}
+      RETURNING l.tenant, l.saga_id, l.token, l.leased_until, l.attempts
     )
-    INSERT INTO saga_leases AS l
-      (tenant, saga_id, token, worker, leased_at, leased_until, attempts, available_at)
-    SELECT tenant, id, gen_random_uuid(), $5, now(), now() + ${secondsLong('$6')}, 1,
-      now() + ${secondsLong('$6')} + ${pauseAfter('1')}
-    FROM candidates ORDER BY tenant, id
-    ON CONFLICT (tenant, saga_id) DO UPDATE SET token = EXCLUDED.token, worker = EXCLUDED.worker,
-      leased_at = EXCLUDED.leased_at, leased_until = EXCLUDED.leased_until, attempts = l.attempts + 1,
-      available_at = EXCLUDED.leased_until + ${pauseAfter('l.attempts + 1')},
-      resolution = NULL, resolved_at = NULL, note = NULL
-    WHERE ${mayBeLeased(
-      'l',
-      '(SELECT c.last_event_at FROM candidates c WHERE c.tenant = l.tenant AND c.id = l.saga_id)',
-    )}
-    RETURNING l.saga_id AS "sagaId", l.token, l.leased_until AS "leasedUntil", l.attempts AS attempt`,
+    SELECT l.saga_id AS "sagaId", l.token, l.leased_until AS "leasedUntil", l.attempts AS attempt
+    FROM leased l JOIN candidates c ON c.tenant = l.tenant AND c.id = l.saga_id
+    ORDER BY c.last_event_at, c.id`,
 })
 
 const unfinished = claim("s.ended_at IS NULL AND s.status <> 'Error'", 'saga-lease-claim')
@@ -83,8 +88,8 @@ const unfinishedOrFailed = claim(
 )
 
 /**
- * Leases unfinished sagas of a service without recent events, the longest idle first. Any number of claimers
- * may run in any number of processes: no saga is leased to two of them. Times are the database's.
+ * Leases unfinished sagas of a service without recent events, and returns the longest idle first. Any number
+ * of claimers may run in any number of processes: no saga is leased to two of them. Times are the database's.
  */
 export async function claimSagas({ pool }: Pooled, wanted: SagaClaim): Promise<SagaLeaseGrant[]> {
   const { rows } = await pool.query<SagaLeaseGrant>({

@@ -183,6 +183,27 @@ describe('a claim', () => {
       expect([activities.length, attempt, nextPageToken]).toEqual([3000, 1, ''])
   })
 
+  it('begins with the longest idle saga, however large it is and wherever its id sorts', async () => {
+    const small: string[] = []
+    for (let n = 0; n < 9; n += 1) small.push(await startSaga(`a${n}`))
+    const large = await startWide('b', 6000)
+    const { pool } = harness.database
+    for (const [table, id] of [
+      ['sagas', 'id'],
+      ['saga_activities', 'saga_id'],
+    ])
+      await pool.query(`UPDATE ${table} SET last_event_at = now() - interval '1 hour' WHERE ${id} = $1`, [
+        large,
+      ])
+    const first = await claim()
+    expect(first.map(({ saga }) => saga?.sagaId)).toEqual([large, ...small].slice(0, first.length))
+    expect(first[0]).toMatchObject({ attempt: 1, nextPageToken: '' })
+    expect(first[0]?.activities).toHaveLength(6000)
+    const rest = await claim()
+    expect([...first, ...rest].map(({ saga }) => saga?.sagaId)).toEqual([large, ...small])
+    for (const { attempt } of rest) expect(attempt).toBe(1)
+  })
+
   it('is refused without the right to report, and for invalid requests', async () => {
     expect(await codeOf(claim({}, null))).toBe(status.UNAUTHENTICATED)
     expect(await codeOf(claim({}, tokens.reader))).toBe(status.PERMISSION_DENIED)

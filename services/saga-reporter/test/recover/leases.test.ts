@@ -76,6 +76,19 @@ describe('leased sagas', () => {
     expect(await claimedIds()).toEqual([])
   })
 
+  it('come in the order of their last events, not of their ids', async () => {
+    const idle = [400, 900, 300, 700, 500]
+    for (const [index, idleSeconds] of idle.entries()) await addSaga({ id: `s${index}`, idleSeconds })
+    await database.pool.query(
+      `INSERT INTO saga_activities (tenant, id, saga_id, status, first_seen_at, last_event_at)
+       SELECT 'default', 'act', 's1', 'Executing', at, at FROM (SELECT now() - interval '350 s' AS at) times`,
+    )
+    const ids = async (take: number) => (await claim({ take })).map(({ sagaId }) => sagaId)
+    expect(await ids(5)).toEqual(['s3', 's4', 's0', 's1', 's2'])
+    await database.pool.query('UPDATE saga_leases SET leased_until = now(), available_at = now()')
+    expect(await ids(5)).toEqual(['s3', 's4', 's0', 's1', 's2'])
+  })
+
   it('are not those with recent events of activities', async () => {
     await addSaga({ id: 'a' })
     await database.pool.query(
