@@ -26,6 +26,13 @@ it('heads that fit are kept, and the others are cut to equal shares', () => {
   expect(headSizes(fitMessage([leased(100, 50), leased(10)], 120))).toEqual([40, 40, 10])
 })
 
+it('heads that are cut do not keep their other bytes in memory', () => {
+  const sagas = fitMessage([leased(...Array.from({ length: 1000 }, () => 16_384))], 100_000)
+  const heads = sagas.flatMap(({ activities }) => activities.map(({ parameter }) => parameter?.head.buffer))
+  const held = [...new Set(heads)].reduce((sum, buffer) => sum + (buffer?.byteLength ?? 0), 0)
+  expect(held).toBeLessThan(400_000)
+})
+
 it('errors that fit are kept, and the others are cut to equal shares, without half a character', () => {
   expect(errorsOf(fitMessage([failed('abc', 'def')], 6))).toEqual(['abc', 'def'])
   expect(errorsOf(fitMessage([failed('abcdef'), failed('aöü')], 6))).toEqual(['abc', 'aö'])

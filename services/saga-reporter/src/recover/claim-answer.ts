@@ -82,7 +82,10 @@ export function fitMessage(sagas: LeasedSaga[], bytesMax = partBytesMax): Leased
   )
   const bytes = payloads.reduce((sum, { head }) => sum + head.length, 0)
   const each = Math.floor(bytesMax / payloads.length)
-  if (bytes > bytesMax) for (const payload of payloads) payload.head = payload.head.subarray(0, each)
+  // A part of a buffer keeps the whole buffer in memory, so the kept bytes are copied.
+  if (bytes > bytesMax)
+    for (const payload of payloads)
+      if (payload.head.length > each) payload.head = Buffer.from(payload.head.subarray(0, each))
   fitErrors(sagas, bytesMax)
   return sagas
 }
