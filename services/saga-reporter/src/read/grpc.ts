@@ -1,8 +1,8 @@
 import {
   type GetSagaRequest,
-  type GetSagaResponse,
+  GetSagaResponse,
   type ListSagasRequest,
-  type ListSagasResponse,
+  ListSagasResponse,
   type SagaQueryServer,
   SagaQueryService,
 } from '@switchyard/contracts/saga-query'
@@ -14,6 +14,14 @@ import { z } from 'zod'
 import type { AdmitReader, Reader } from '../access/access.js'
 import { type GrpcService, limitRequests, unary } from '../grpc/grpc.js'
 import * as search from '../search/search.js'
+import {
+  bareBytesOf,
+  fitActivities,
+  fitSaga,
+  fitSagas,
+  messageBytesMax,
+  sagaBytesMax,
+} from '../shapes/message-size.js'
 import { toActivityMessage, toSagaMessage } from '../shapes/messages.js'
 import { readActivityCursor, readCursor, writeActivityCursor, writeCursor } from '../shapes/paging.js'
 import {
@@ -60,14 +68,19 @@ export function sagaQueryService(deps: SagaQueryDependencies): GrpcService {
   }
 }
 
+/** Serves `SagaQuery.GetSaga`. The heads of payloads and the errors are shortened when not all fit. */
 async function getSaga(database: Pooled, request: GetSagaRequest): Promise<GetSagaResponse> {
   const after = request.pageToken === '' ? null : readActivityCursor(request.pageToken, 'page_token')
   const { saga, activities, next } = await read.getSaga(database, readSagaKey(request), after)
-  return {
-    saga: toSagaMessage(saga),
-    activities: activities.map(toActivityMessage),
+  const page = activities.map(toActivityMessage)
+  const response: GetSagaResponse = {
+    saga: fitSaga(toSagaMessage(saga), sagaBytesMax),
+    activities: [],
     nextPageToken: next ? writeActivityCursor(next) : '',
   }
+  const otherBytes = GetSagaResponse.encode(response).finish().length + bareBytesOf(page)
+  fitActivities(page, messageBytesMax - otherBytes)
+  return { ...response, activities: page }
 }
 
 /** Serves `SagaQuery.ListSagas` with the filters, orders and rules of `GET /sagas`. */
@@ -77,11 +90,13 @@ async function listSagas(database: Pooled, request: ListSagasRequest): Promise<L
     ...query,
     withCounts: request.withCounts,
   })
-  return {
-    sagas: sagas.map(toSagaMessage),
+  const response: ListSagasResponse = {
+    sagas: [],
     nextPageToken: next ? writeCursor(query.order, next) : '',
     statusCounts: counts ?? [],
   }
+  const otherBytes = ListSagasResponse.encode(response).finish().length
+  return { ...response, sagas: fitSagas(sagas.map(toSagaMessage), messageBytesMax - otherBytes) }
 }
 
 /** @throws DomainError invalid-parameters */

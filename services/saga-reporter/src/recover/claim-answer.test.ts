@@ -2,41 +2,8 @@ import { ClaimResponse, type LeasedSaga } from '@switchyard/contracts/saga-recov
 import { expect, it } from 'vitest'
 import type { ActivityPage } from '../read/read.js'
 import { writeActivityCursor } from '../shapes/paging.js'
-import { ClaimAnswer, fitMessage } from './claim-answer.js'
+import { ClaimAnswer } from './claim-answer.js'
 import type { ClaimedSaga } from './recover.js'
-
-const leased = (...sizes: number[]) =>
-  ({
-    activities: sizes.map((size) => ({
-      parameter: { head: Buffer.alloc(size), size, sha256: '' },
-      result: undefined,
-    })),
-  }) as unknown as LeasedSaga
-const failed = (...errors: string[]) =>
-  ({
-    activities: errors.map((executeErrors) => ({ executeErrors, compensateErrors: undefined })),
-  }) as unknown as LeasedSaga
-const errorsOf = (sagas: LeasedSaga[]) =>
-  sagas.flatMap(({ activities }) => activities.map(({ executeErrors }) => executeErrors))
-const headSizes = (sagas: LeasedSaga[]) =>
-  sagas.flatMap(({ activities }) => activities.map(({ parameter }) => parameter?.head.length))
-
-it('heads that fit are kept, and the others are cut to equal shares', () => {
-  expect(headSizes(fitMessage([leased(100, 50)], 150))).toEqual([100, 50])
-  expect(headSizes(fitMessage([leased(100, 50), leased(10)], 120))).toEqual([40, 40, 10])
-})
-
-it('heads that are cut do not keep their other bytes in memory', () => {
-  const sagas = fitMessage([leased(...Array.from({ length: 1000 }, () => 16_384))], 100_000)
-  const heads = sagas.flatMap(({ activities }) => activities.map(({ parameter }) => parameter?.head.buffer))
-  const held = [...new Set(heads)].reduce((sum, buffer) => sum + (buffer?.byteLength ?? 0), 0)
-  expect(held).toBeLessThan(400_000)
-})
-
-it('errors that fit are kept, and the others are cut to equal shares, without half a character', () => {
-  expect(errorsOf(fitMessage([failed('abc', 'def')], 6))).toEqual(['abc', 'def'])
-  expect(errorsOf(fitMessage([failed('abcdef'), failed('aöü')], 6))).toEqual(['abc', 'aö'])
-})
 
 const head = { head: Buffer.alloc(16_384), size: 99_999, sha256: 'f'.repeat(64), storedSize: 99_999 }
 const text = { text: 'e'.repeat(16_384), size: 99_999 }

@@ -34,8 +34,12 @@ export interface Saga {
   endedAt: Date | undefined;
   expiresAt: Date | undefined;
   firstSeenAt: Date | undefined;
-  lastEventAt: Date | undefined;
+  lastEventAt:
+    | Date
+    | undefined;
+  /** Without the last ones when not all fit into a message of 4 MiB. */
   tags: string[];
+  /** Without the last ones of its activities when not all fit into a message of 4 MiB. */
   flags: SagaFlag[];
   /** The time at which an operator last resolved the saga. */
   resolvedAt: Date | undefined;
@@ -133,7 +137,10 @@ export interface Activity {
 
 /** A payload that a client reported. */
 export interface Payload {
-  /** The first bytes of the payload, at most 16 KiB. */
+  /**
+   * The first bytes of the payload: at most 16 KiB, and fewer when many payloads have to fit into one message
+   * of 4 MiB. The payload is complete when it has as many bytes as size says.
+   */
   head: Buffer;
   /** Size of the whole payload in bytes. */
   size: number;

@@ -40,7 +40,10 @@ export interface GetSagaResponse {
   saga:
     | Saga
     | undefined;
-  /** In their order, at most 1,000. */
+  /**
+   * In their order, at most 1,000. Payloads and errors are shortened when not all fit into one message of
+   * 4 MiB. Their sizes show which.
+   */
   activities: Activity[];
   /** The start of the next page of activities. Empty on the last page. */
   nextPageToken: string;
