@@ -68,7 +68,7 @@ const claim = (statuses: string, name: string) => ({
       ON CONFLICT (tenant, saga_id) DO UPDATE SET token = EXCLUDED.token, worker = EXCLUDED.worker,
         leased_at = EXCLUDED.leased_at, leased_until = EXCLUDED.leased_until, attempts = l.attempts + 1,
         available_at = EXCLUDED.leased_until + ${pauseAfter('l.attempts + 1')},
-        resolution = NULL, resolved_at = NULL, note = NULL
+        resolution = NULL, resolved_at = NULL
       WHERE ${mayBeLeased(
         'l',
         '(SELECT c.last_event_at FROM candidates c WHERE c.tenant = l.tenant AND c.id = l.saga_id)',
@@ -142,10 +142,14 @@ export async function extendLease(
  */
 const thisMillisecond = "date_trunc('milliseconds', now())"
 
-/** Ends leases. It sets when the sagas may be leased again: after the pause, or at once. */
+/**
+ * Ends leases. It sets when the sagas may be leased again: after the pause, or at once. A return without a
+ * note keeps the note of the lease before, so that operators still see why that attempt failed.
+ */
 const resolve = {
   name: 'saga-lease-resolve',
-  text: `UPDATE saga_leases l SET resolution = $2, resolved_at = now(), note = $3, leased_until = now(),
+  text: `UPDATE saga_leases l SET resolution = $2, resolved_at = now(), leased_until = now(),
+      note = CASE WHEN $2 = 'returned' THEN COALESCE($3, l.note) ELSE $3 END,
       attempts = CASE $2 WHEN 'failed' THEN l.attempts WHEN 'done' THEN 0 ELSE greatest(l.attempts - 1, 0) END,
       available_at = CASE WHEN $2 = 'failed' THEN now() + ${pauseAfter('l.attempts')} ELSE ${thisMillisecond} END
     WHERE l.token = ANY ($1::uuid[]) AND l.resolution IS NULL AND l.leased_until > now()

@@ -2,7 +2,13 @@ import { createDatabase, type Database } from '@switchyard/db'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { claimSagas, extendLease, resolveLease, type SagaClaim } from '../../src/recover/store.js'
+import {
+  claimSagas,
+  extendLease,
+  resolveLease,
+  returnLeases,
+  type SagaClaim,
+} from '../../src/recover/store.js'
 
 let testDatabase: TestDatabase
 let database: Database
@@ -174,6 +180,27 @@ describe('a lease', () => {
     const { token } = await claimOne()
     await resolveLease(database, { token, tenants: null }, { resolution: 'returned', note: null })
     expect(await claim()).toMatchObject([{ sagaId: 'a', attempt: 1 }])
+  })
+
+  it('that is given back keeps the note of the attempt before, until another one is over', async () => {
+    await addSaga({ id: 'a' })
+    const noteAfter = async (end: (token: string) => Promise<unknown>) => {
+      await end((await claimOne()).token)
+      await pass(3600)
+      return (await database.pool.query('SELECT resolution, note, attempts FROM saga_leases')).rows
+    }
+    const resolution = (name: 'failed' | 'returned', note: string | null) => (token: string) =>
+      resolveLease(database, { token, tenants: null }, { resolution: name, note })
+    expect(await noteAfter(resolution('failed', 'the bank is closed'))).toEqual([
+      { resolution: 'failed', note: 'the bank is closed', attempts: 1 },
+    ])
+    const kept = { resolution: 'returned', note: 'the bank is closed', attempts: 1 }
+    expect(await noteAfter((token) => returnLeases(database, [token]))).toEqual([kept])
+    expect(await noteAfter(resolution('returned', null))).toEqual([kept])
+    expect(await noteAfter(resolution('returned', 'stopping'))).toEqual([{ ...kept, note: 'stopping' }])
+    expect(await noteAfter(resolution('failed', null))).toEqual([
+      { resolution: 'failed', note: null, attempts: 2 },
+    ])
   })
 
   it('can be ended twice with the same answer, but not with another', async () => {
