@@ -3,8 +3,8 @@ import { Slots } from '@switchyard/service-kit/slots'
 
 /** The share that is reserved for senders without a slot, so that busy senders do not block new ones. */
 const reservedShare = 0.25
-/** The share of all slots that the calls of a sender may hold together. */
-const senderShare = 0.25
+/** Slots that the calls of a sender may hold together. */
+const senderMax = 16
 /** Interval of the checks for stalled connections while calls wait for a slot. */
 const checkEveryMs = 500
 /** Number of consecutive checks without new bytes after which a connection counts as stalled. */
@@ -73,7 +73,7 @@ export class MessageSlots {
     this.#slots = new Slots(
       {
         total: slotsMax,
-        perSender: slotsMax * senderShare,
+        perSender: senderMax,
         reservedShare,
         // A call may wait until its deadline, or until its connection is closed.
         waitMs: Number.POSITIVE_INFINITY,

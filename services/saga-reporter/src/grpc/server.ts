@@ -56,8 +56,8 @@ export interface GrpcServer {
 const mib = 1024 * 1024
 const minuteMs = 60_000
 
-/** Most calls whose messages are read at the same time. A message has up to 4 MiB, so all take 320 MiB. */
-const messagesMax = { admitted: 64, open: 16 }
+/** Most calls whose messages are read at the same time. A message has up to 4 MiB, so all take 384 MiB. */
+const messagesMax = { admitted: 64, open: 32 }
 
 const channelOptions = (options: GrpcServerOptions) => ({
   'grpc.max_receive_message_length': 4 * mib,

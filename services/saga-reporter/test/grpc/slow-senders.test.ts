@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { serverStream, unary } from '../../src/grpc/grpc.js'
@@ -6,6 +7,9 @@ import { connectRaw, frame } from './raw-calls.js'
 
 const logger = createLogger('test', 'silent')
 const health = '/grpc.health.v1.Health/Check'
+const reflection = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
+/** A ServerReflectionRequest for the list of services. */
+const question = frame(Buffer.from([0x3a, 1, 0x2a]))
 const victim = '192.0.2.200'
 const closing: (() => unknown)[] = []
 let port: number
@@ -83,5 +87,31 @@ describe('slow calls on connections of their own', () => {
   it('that send nothing more give way to another call of their address', async () => {
     for (let index = 0; index < 20; index += 1) await (await beginCall(victim)).ping()
     expect(await statusOf(victim)).toBe(0)
+  })
+})
+
+describe('idle streams of reflection on connections of their own', () => {
+  async function openStream(address: string) {
+    const raw = await connectRaw(port)
+    closing.push(raw.close)
+    const { stream, answer } = raw.open({ 'x-address': address, ':path': reflection })
+    /** Returns whether the stream answers a question. */
+    const ask = () => {
+      stream.write(question)
+      return Promise.race([once(stream, 'data').then(() => true), answer.then(() => false)])
+    }
+    return { ask }
+  }
+
+  it('stay open, twelve of one address, and keep no call of their address waiting', async () => {
+    const opened: Awaited<ReturnType<typeof openStream>>[] = []
+    for (let index = 0; index < 12; index += 1) opened.push(await openStream(victim))
+    for (const { ask } of opened) expect(await ask()).toBe(true)
+    expect(await statusOf(victim, health)).toBe(0)
+    // The report is answered after connections of its address have been ended, which must not be those of
+    // the streams.
+    for (let index = 0; index < 20; index += 1) await (await beginCall(victim)).ping()
+    expect(await statusOf(victim)).toBe(0)
+    for (const { ask } of opened) expect(await ask()).toBe(true)
   })
 })
