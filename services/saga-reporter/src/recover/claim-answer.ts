@@ -1,7 +1,5 @@
-import type { Saga } from '@switchyard/contracts/saga-messages'
 import { LeasedSaga } from '@switchyard/contracts/saga-recovery'
 import type { ActivityPosition } from '../activities/store.js'
-import type { SagaView } from '../saga-view-store.js'
 import {
   bareBytesOf,
   fitActivities,
@@ -16,8 +14,6 @@ import type { ClaimedSaga } from './recover.js'
 
 /** Most bytes without heads and errors when the message has several sagas. */
 const severalBytesMax = 1024 * 1024
-/** Most flags of a saga, because each of its activities may have one. */
-const flagsMax = 100
 
 /** The leased sagas that fit into one message. */
 export class ClaimAnswer {
@@ -58,12 +54,9 @@ export class ClaimAnswer {
   }
 }
 
-const toShortSaga = (saga: SagaView): Saga =>
-  fitSaga(toSagaMessage({ ...saga, flags: saga.flags.slice(0, flagsMax) }), sagaBytesMax)
-
 /** Returns a leased saga as a message of `switchyard.sagas.v1`, without activities. */
 const toLeasedSaga = ({ grant: { token, leasedUntil, attempt }, saga }: ClaimedSaga): LeasedSaga => ({
-  saga: saga ? toShortSaga(saga) : undefined,
+  saga: saga ? fitSaga(toSagaMessage(saga), sagaBytesMax) : undefined,
   activities: [],
   leaseToken: token,
   leasedUntil,
