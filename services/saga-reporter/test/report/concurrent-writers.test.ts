@@ -17,7 +17,7 @@ let writers: Database[]
 beforeAll(async () => {
   testDatabase = await createTestDatabase()
   writers = [1, 2].map(() =>
-    createDatabase({ url: testDatabase.url, poolSizeMax: 3, applicationName: 'concurrent-writers-test' }),
+    createDatabase({ url: testDatabase.url, poolSizeMax: 5, applicationName: 'concurrent-writers-test' }),
   )
 })
 afterAll(async () => {
