@@ -19,7 +19,7 @@ import {
 import { parseEventTime } from './parse-event-time.js'
 import { SagaRejection } from './rejection.js'
 
-/** The decoded requests of the operations of the contract, with the field names of the contract. */
+/** The decoded requests of the operations, with the field names of the contract. */
 export type RawSagaEvent =
   /** `addTime` is not in the contract, but some clients send it as field 3. */
   | { operation: 'SagaStarted'; sagaId: string; serviceName: string; addTime?: string }

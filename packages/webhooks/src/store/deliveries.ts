@@ -127,7 +127,7 @@ type SubscribedWebhook = Recipient & Pick<Webhook, 'branchFilter' | 'branchFilte
 
 /**
  * Yields one delivery for each webhook, with its body in the form of the webhook. The templates of these
- * webhooks share the limits of one template, so that an event with many webhooks costs little more.
+ * webhooks share the limits of one template, so that the bodies of one event stay small together.
  */
 export function* deliveriesTo(
   webhooks: readonly Recipient[],

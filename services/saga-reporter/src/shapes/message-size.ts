@@ -31,7 +31,7 @@ function bytesOfOne(activity: Activity): number {
 /**
  * Shortens the heads of payloads and the errors of activities so that they have at most this number of bytes.
  * When not all fit, heads have one half, errors have the other, and each has what the other does not need.
- * The sizes of payloads and errors stay, so that a reader sees what is cut.
+ * Their fields with the full sizes are kept, so a reader can tell which payloads and errors were shortened.
  */
 export function fitActivities(activities: readonly Activity[], bytesMax: number): void {
   const payloads = activities.flatMap(({ parameter, result }) =>
